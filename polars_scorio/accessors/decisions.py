@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import FailOn, Overall, Per, RankMethod, RankTies, Unmatched
+from polars_scorio.arguments import Overall, Per, RankMethod, RankTies, Unmatched
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import DecisionOptions
+from polars_scorio.study.request import DecisionOptions, GateOptions, GateRules
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from polars_scorio.decisions.case_gate import Cases
 
 
 class DecisionMethods(Accessor[FrameT]):
@@ -315,24 +313,14 @@ class DecisionMethods(Accessor[FrameT]):
 class GateMethods(Accessor[FrameT]):
     """From two versions of a model to a verdict."""
 
-    @takes_options(DecisionOptions)
+    @takes_options(GateOptions, usual=GateRules)
     def gate(
         self,
         baseline: Category,
         metric: Metric | None = None,
         *,
         margin: float,
-        stratum_margin: float | None = None,
-        every_stratum: bool = False,
-        simultaneous: bool = True,
-        power: float = 0.8,
-        max_trials: int = 1_000_000,
-        overall: Overall | None = None,
-        fail_on: FailOn | None = None,
-        must_pass: Cases | None = None,
-        quarantine: Cases | None = None,
-        fdr: float | None = None,
-        **options: Unpack[DecisionOptions],
+        **options: Unpack[GateOptions],
     ) -> FrameT:
         """Non-inferiority test of each candidate against a baseline: "pass", "fail" or "undecided".
 
@@ -414,26 +402,9 @@ class GateMethods(Accessor[FrameT]):
         from polars_scorio.decisions.gate import gate
 
         options = self._with(options)
-        plan = gate(
-            self._log_study(),
-            self._roles,
-            baseline,
-            metric,
-            margin=margin,
-            stratum_margin=stratum_margin,
-            every_stratum=every_stratum,
-            simultaneous=simultaneous,
-            power=power,
-            max_trials=max_trials,
-            overall=overall,
-            fail_on=fail_on,
-            must_pass=must_pass,
-            quarantine=quarantine,
-            fdr=fdr,
-            **options,
-        )
+        plan = gate(self._log_study(), self._roles, baseline, metric, margin=margin, **options)
         several = metric is not None and (metric.looks_at == "costs" or len(metric.row_sizes) > 1)
-        if several or quarantine is not None:  # a page has none of these
+        if several or options.get("quarantine") is not None:  # a page has none of these
             return self._returned(plan)
 
         def drawn(rows: pl.DataFrame) -> str:
@@ -442,7 +413,7 @@ class GateMethods(Accessor[FrameT]):
             from polars_scorio.display.settings import Settings
 
             metrics = () if metric is None else (metric,)
-            settings = Settings.from_options({**options, "overall": overall})
+            settings = Settings.from_options(options)
             asked = Wishes(metrics, settings, baseline, margin, rows)
             return finding_table(self._lazy(), self._roles, asked)
 

@@ -21,7 +21,7 @@ from polars_scorio.command_line.log_input import chosen_settings, column_value, 
 from polars_scorio.command_line.terminal import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
-from polars_scorio.decisions.case_gate import Cases, case_ids, without_questions
+from polars_scorio.decisions.case_gate import case_ids, without_questions
 from polars_scorio.display.finding import gate_rows, worst_gate
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.write_page import Order, made_page
@@ -32,6 +32,7 @@ from polars_scorio.display.words import judge_words, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.log_checks import NOTED, CheckWarning
+from polars_scorio.study.request import Cases
 
 # Columns of a gate that the sentences say, or that only a program reads.
 _UNREAD = {
@@ -276,23 +277,22 @@ def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
     return trials.frame.with_columns(pl.lit(name).alias("model"))
 
 
+# Options of the command that are keywords of the method.
+_ASKED = (
+    *("margin", "stratum_margin", "every_stratum", "overall", "unmatched", "power", "must_pass"),
+)
+
+
 def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult:
     """The rows of one metric, with a sentence for each candidate and draw size."""
     log, asked = reply.log, reply.asked
-    settings = chosen_settings(asked)
+    settings, of_cases = chosen_settings(asked), "regressed" in (asked.fail_on or ())
     rows = log.gate(
         baseline,
         metric,
-        margin=asked.margin,
-        stratum_margin=asked.stratum_margin,
-        every_stratum=asked.every_stratum,
+        **{name: getattr(asked, name) for name in _ASKED},
         simultaneous=not asked.each_pair,
-        overall=asked.overall,
-        unmatched=asked.unmatched,
-        power=asked.power,
-        fail_on="regressed" if "regressed" in (asked.fail_on or ()) else None,
-        must_pass=asked.must_pass,
-        fdr=asked.fdr if "regressed" in (asked.fail_on or ()) else None,
+        **({"fail_on": "regressed", "fdr": asked.fdr} if of_cases else {}),
         **settings.report,
     )
     rows = rows.lazy().collect()

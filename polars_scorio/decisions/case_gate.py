@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -25,12 +25,10 @@ from polars_scorio.decisions.models import STRATUM
 from polars_scorio.decisions.regressed_questions import SuccessCounts, beyond_counts
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.regressions import VersionCounts, regression_tests
+from polars_scorio.study.request import Cases
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log, Trials
-
-# Questions by their ids, or the file that lists them, one a line.
-Cases: TypeAlias = "Category | Sequence[Category] | Path"
 
 _LISTED = 5  # questions in a message
 _WORST_FIRST = ("fail", "undecided", "pass")

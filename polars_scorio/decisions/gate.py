@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
-    FailOn,
-    Overall,
     Range,
     check_count,
     check_flag,
@@ -27,7 +25,6 @@ from polars_scorio.counting.log import Log, bind_roles, result_schema
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.case_gate import (
     CaseRules,
-    Cases,
     case_ids,
     without_questions,
 )
@@ -61,7 +58,7 @@ from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import NOTED, SpokenChecks, log_findings, with_notes
 from polars_scorio.study.report import chosen_overall
-from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.study.request import DecisionOptions, GateOptions, GateRules, on_levels
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:
@@ -161,48 +158,29 @@ def gate(
     metric: Metric | None = None,
     *,
     margin: float,
-    stratum_margin: float | None = None,
-    every_stratum: bool = False,
-    simultaneous: bool = True,
-    power: float = 0.8,
-    max_trials: int = 1_000_000,
-    overall: Overall | None = None,
-    fail_on: FailOn | None = None,
-    must_pass: Cases | None = None,
-    quarantine: Cases | None = None,
-    fdr: float | None = None,
     tested: bool = True,
-    **options: Unpack[DecisionOptions],
+    **given: Unpack[GateOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`. One that is `tested` says what tests find."""
+    rules, options = _rules_and_options(given)
     metric = metric_of(metric, "gate")
     refuse_costs(metric, "gate", "compare() and frontier() answer for costs")
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind_roles(log, roles)
     question = trials.question.dtype
-    if quarantine is not None:
-        log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
+    if rules.quarantine is not None:
+        log = without_questions(log, roles, case_ids("quarantine", rules.quarantine, question))
         trials = bind_roles(log, roles)
-    cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
+    cases = CaseRules.from_options(
+        rules.fail_on, case_ids("must_pass", rules.must_pass, question), rules.fdr
+    )
     if roles.missing == BOUNDED:
-        if cases or must_pass is not None:
+        if cases or rules.must_pass is not None:
             raise ValueError(
                 'gate: missing="bounds" is about the score: leave fail_on= and must_pass= out, or '
                 "say what a missing outcome means"
             )
-        again = partial(
-            gate,
-            metric=metric,
-            margin=margin,
-            stratum_margin=stratum_margin,
-            every_stratum=every_stratum,
-            simultaneous=simultaneous,
-            power=power,
-            max_trials=max_trials,
-            overall=overall,
-            tested=False,
-            **options,
-        )
+        again = partial(gate, metric=metric, margin=margin, tested=False, **given)
         rows = _gate_brackets(log, roles, baseline, metric, again)
         find = partial(log_findings, log, roles, [metric])
         return WholePlan(rows).then(lambda made: with_notes(made, find())).plan()
@@ -212,12 +190,12 @@ def gate(
             'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
         )
     metric = on_levels(metric, trials)
-    margins = _checked_margins(metric, value_range(metric, trials), margin, stratum_margin)
+    margins = _checked_margins(metric, value_range(metric, trials), margin, rules.stratum_margin)
     model = named_model(trials, "gate")
     (baseline,) = check_models((baseline,), trials, "baseline")
-    if stratum_margin is not None and not trials.by:
+    if rules.stratum_margin is not None and not trials.by:
         raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
-    strata = chosen_overall(overall, trials)
+    strata = chosen_overall(rules.overall, trials)
     steps, models = models_of(trials, metric, options, strata, for_gate=True, spoken="none")
     repeated = [] if planned_looks(options) is None else [INFORMATION]
     numbers: dict[str, pl.DataType] = {
@@ -240,15 +218,15 @@ def gate(
     success = None if unpaired else success_classes(metric, trials, classes)
     plan = GatePlan(
         models.confidence,
-        check_number("power", power, CHANCE),
-        check_count("max_trials", max_trials),
+        check_number("power", rules.power, CHANCE),
+        check_count("max_trials", rules.max_trials),
     )
     judged = _Gate(
         models,
         baseline,
         margins,
-        check_flag("every_stratum", every_stratum),
-        check_flag("simultaneous", simultaneous),
+        check_flag("every_stratum", rules.every_stratum),
+        check_flag("simultaneous", rules.simultaneous),
         plan,
         BrokenQuestions(
             classes, success, trials.question.name, lower_is_better=roles.lower_is_better
@@ -260,6 +238,13 @@ def gate(
     if options.get("target") == "population":
         rows = rows.rename({"extra_trials": "extra_questions"})
     return rows
+
+
+def _rules_and_options(given: GateOptions) -> tuple[GateRules, DecisionOptions]:
+    """The keywords of a gate alone, and those that comparisons have too."""
+    rules = {name: value for name, value in given.items() if name in GateRules.__slots__}
+    shared = {name: value for name, value in given.items() if name not in rules}
+    return GateRules(**rules), cast("DecisionOptions", shared)  # type: ignore[arg-type]  # by name
 
 
 def _gate_brackets(

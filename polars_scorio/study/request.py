@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ import polars as pl
 from polars_scorio.arguments import (
     PLANS,
     POSITIVE,
+    FailOn,
     Overall,
     Per,
     Unmatched,
@@ -154,6 +156,41 @@ class DecisionOptions(InferenceOptions, total=False):
             separate sample and needs ``target="population"``.""",
         ),
     ]
+
+
+# Questions by their ids, or the file that lists them, one a line.
+Cases: TypeAlias = Category | Sequence[Category] | Path
+
+
+class GateOptions(DecisionOptions, total=False):
+    """The keywords of a gate, of which `GateRules` has the defaults."""
+
+    stratum_margin: float | None
+    every_stratum: bool
+    simultaneous: bool
+    power: float
+    max_trials: int
+    overall: Overall | None
+    fail_on: FailOn | None
+    must_pass: Cases | None
+    quarantine: Cases | None
+    fdr: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRules:
+    """Conditions of a gate on each candidate, with their defaults."""
+
+    stratum_margin: float | None = None
+    every_stratum: bool = False
+    simultaneous: bool = True
+    power: float = 0.8
+    max_trials: int = 1_000_000
+    overall: Overall | None = None
+    fail_on: FailOn | None = None
+    must_pass: Cases | None = None
+    quarantine: Cases | None = None
+    fdr: float | None = None
 
 
 class ConvergenceOptions(PlanOptions, total=False):
