@@ -124,16 +124,24 @@ def _typed_model(log: Scorio[Any], name: str) -> Category:
     return column_value(name, next(iter(models.values()), None))
 
 
+def _print_answer(
+    answer: Callable[[Reply, pl.DataFrame], None],
+    log: Scorio[Any], asked: Namespace, call: str, plan: pl.DataFrame | pl.LazyFrame,
+) -> None:  # fmt: skip
+    """Print the rows of a plan for a program, or the answer to a reader."""
+    if asked.format != "table":
+        print_table(plan, asked.format)
+    else:
+        reply, (rows,) = Reply.read(log, asked, call, plan)
+        answer(reply, rows)
+
+
 def run_rank(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the models in their order."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     options["overall"] = asked.overall
-    ranks = log.rank(asked.metric, **options)
-    if asked.format != "table":
-        print_table(ranks, asked.format)
-        return
-    reply, (rows,) = Reply.read(log, asked, call, ranks)
-    rank_answer(reply, rows, _undecided_alone(log, asked, options))
+    answer = partial(rank_answer, alone=_undecided_alone(log, asked, options))
+    _print_answer(answer, log, asked, call, log.rank(asked.metric, **options))
 
 
 _PAIRED = 60  # models, all of whose pairs are compared for a title
@@ -160,12 +168,7 @@ def _undecided_alone(
 
 def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print what is in the log."""
-    rows = log.describe(per=asked.per)
-    if asked.format != "table":
-        print_table(rows, asked.format)
-        return
-    reply, (described,) = Reply.read(log, asked, call, rows)
-    describe_answer(reply, described)
+    _print_answer(describe_answer, log, asked, call, log.describe(per=asked.per))
 
 
 def run_check(log: Scorio[Any], asked: Namespace, call: str) -> int:
@@ -200,16 +203,13 @@ def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
 def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print how far a rerun moves the scores, or the flaky questions."""
     options = {"n": asked.n_rerun, "per": asked.per, "confidence": asked.confidence}
-    rows = log.reruns(asked.metric, **options)
-    if asked.format != "table":
-        print_table(rows, asked.format)
-        return
-    reply, (flips,) = Reply.read(log, asked, call, rows)
-    if asked.per == "question":
-        title = f"{count_of(flips.height, 'question')} came out both ways: they are flaky."
-        rows_answer(reply, title, flips, reply.next("questions"))
-    else:
-        reruns_answer(reply, flips)
+    answer = _flaky_answer if asked.per == "question" else reruns_answer
+    _print_answer(answer, log, asked, call, log.reruns(asked.metric, **options))
+
+
+def _flaky_answer(reply: Reply, flips: pl.DataFrame) -> None:
+    title = f"{count_of(flips.height, 'question')} came out both ways: they are flaky."
+    rows_answer(reply, title, flips, reply.next("questions"))
 
 
 def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -239,11 +239,7 @@ def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     baseline = _typed_model(log, asked.baseline)
     options: dict[str, Any] = {"improvements": asked.improvements, "unmatched": asked.unmatched}
     rows = log.regressions(baseline, fdr=asked.fdr, **options)
-    if asked.format != "table":
-        print_table(rows, asked.format)
-        return
-    reply, (changes,) = Reply.read(log, asked, call, rows)
-    regressions_answer(reply, changes)
+    _print_answer(regressions_answer, log, asked, call, rows)
 
 
 def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
