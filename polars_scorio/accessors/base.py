@@ -254,8 +254,8 @@ class Accessor(Generic[FrameT]):
             inference         kind of interval: "calibrated" (no prior), "posterior", "population
                               posterior", or "range" if k exceeds the trials
             sigma             standard error; with a prior, standard deviation of the posterior
-            estimate          value from the trials alone, unbiased except for Geom@k and ratios
-                              of costs; null if k exceeds the trials of many questions
+            estimate          value from the trials alone: unbiased, but for blends, ratios of costs
+                              and few questions with fewer than k trials; null if these are many
             mu                only with a prior: the posterior mean
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================

@@ -88,7 +88,7 @@ class ReaderMethods(Accessor[FrameT]):
             rank, rank_lo, rank_hi  rank by the score, and the range of ranks, as in `rank`
             avg, avg_lo, avg_hi     for each metric and k: the score and its interval; with strata,
                                     over all of them
-            avg_estimate,           the unbiased estimate, and its standard error
+            avg_estimate,           `estimate` of a report, and its standard error
             avg_sigma
             avg_best                whether it is the best beyond doubt, by the test of `rank`
             retail__avg, ...        the same for each stratum, named after it

@@ -143,7 +143,7 @@ class ScorioExpr:
 
     @takes_options()
     def estimate(self, metric: Metric) -> pl.Expr:
-        """Unbiased estimate of a metric for the trials of the group.
+        """Value of a metric from the trials of the group alone.
 
         Parameters
         ----------

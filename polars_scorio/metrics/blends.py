@@ -25,7 +25,7 @@ from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.pooled_moments import Joint
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.variance import GainsOf
+from polars_scorio.maths.variance import GainsOf, fixed_gains
 from polars_scorio.maths.variance import state_estimates as credited_estimates
 from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
@@ -64,8 +64,13 @@ class BlendMetric(Metric):
         return not (self.per_question and self.unbounded)
 
     def draw(self, k: int | None) -> GainsOf | None:
-        """The credit of a question that stands for its blend; None for a blend of means."""
-        return RootDraw(k, self.powers) if k and self.per_question and self.calibrated else None
+        """The credit of a question that is, or is near, its blend; None for a blend of means."""
+        if not (k and self.per_question and self.calibrated):
+            return None
+        exact = self.powers in {(1, 0), (0, 1)} or (k == 1 and sum(self.powers) == 1)
+        if not exact:
+            return RootDraw(k, self.powers)
+        return fixed_gains(all_success(k) if self.powers[1] else any_success(k))
 
     def blend_of_means(self, k: int | None) -> BlendOfMeans | None:
         """The two means that are blended; None for a blend of each question, or unbounded."""
@@ -108,8 +113,8 @@ class BlendMetric(Metric):
         if self.per_question:
             mu, sigma = posterior.integrate(blended)
             of_questions = blend_means(*estimates, powers)
-            if self.credited:
-                of_questions, _ = credited_estimates(states, RootDraw(k, powers))
+            if self.credited and (draw := self.draw(k)):
+                of_questions, _ = credited_estimates(states, draw)
             return Summary(states.mean(of_questions), mu, sigma)
         mu, variance = blend_moments(posterior.integrate_joint(joint), moments)
         average = blend_means(states.mean(estimates[0]), states.mean(estimates[1]), powers)
@@ -138,8 +143,9 @@ def geom_at_k(
     The target is the mean of x^a y^b over the questions: x is the probability that any of k trials
     succeeds, y that all do, a is `pass_power` and b is `unanimous_power`. The estimate is nearly
     unbiased for powers that are not negative and k up to 2,048: each number of successes has a
-    credit with expectation near x^a y^b, and the interval includes its largest bias. With a
-    `prior` the estimate blends the estimates of x and y, which is biased.
+    credit with expectation near x^a y^b, and the interval includes its largest bias. It is exact
+    where x^a y^b is x, y or the success rate (k = 1, a + b = 1). With a `prior` the estimate blends
+    the estimates of x and y, which is biased.
 
     References
     ----------

@@ -28,8 +28,9 @@ def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
     assert {"filter": "isValid(datum.marked)"} in points["transform"]
     far = (shown["estimate"] - shown["mu"]).abs() > 1e-3
     assert shown["marked"].is_not_null().to_list() == far.fill_null(value=False).to_list()
-    assert "points: unbiased estimate; dashed: k exceeds the trials, a prediction" in subtitle_of(
-        chart
+    assert (
+        "points: estimates from the trials alone; dashed: k exceeds the trials, a prediction"
+        in subtitle_of(chart)
     )
 
 

@@ -232,6 +232,24 @@ def test_one_metric_is_a_case_of_another(log, metric, same, k):
     assert_frame_equal(rows, expected, rel_tol=0, abs_tol=ROOM)
 
 
+@pytest.mark.parametrize(
+    ("blend", "same"),
+    [
+        (ps.geom_at_k(1), ps.avg()),
+        (ps.geom_at_k(1, pass_power=0.3, unanimous_power=0.7), ps.avg()),
+        (ps.geom_at_k(3, pass_power=1, unanimous_power=0), ps.pass_at_k(3)),
+        (ps.geom_at_k(3, pass_power=0, unanimous_power=1), ps.pass_hat_k(3)),
+    ],
+    ids=str,
+)
+def test_a_blend_that_is_a_mean_over_draws_is_exact(blend, same):
+    """The nearly unbiased credits would be off by .0005 and more."""
+    log = long([[0, 1, 1, 0, 1, 0, 1, 1], [1, 1, 0, 0, 0], [0, 1, 1]])
+    columns = ["sigma", "estimate", "lo", "hi"]
+    rows, expected = (log.scorio.report(each).select(columns) for each in (blend, same))
+    assert_frame_equal(rows, expected, rel_tol=0, abs_tol=ROOM)
+
+
 def test_of_a_single_question_both_levels_say_the_same(log):
     powers = {"pass_power": 0.3, "unanimous_power": 0.9}
     rows, expected = (
