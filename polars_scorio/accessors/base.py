@@ -61,7 +61,7 @@ def in_order(names: Sequence[str], roles: Roles) -> list[str]:
     named = (roles.model, roles.question, roles.cluster)
     model, question, cluster = (_role_names(column) for column in named)
     keys = [*_role_names(roles.strata), "n", "source", "rank", *model]
-    keys += ["model_a", "model_b", "baseline", *question, *cluster, "check"]
+    keys += ["model_a", "model_b", "baseline", *question, *cluster, "check", "categories"]
     first = [*keys, *(name for name in _FIRST if name not in keys)]
     places = {name: place for place, name in enumerate(_LAST, 1)}
     places |= {name: place - len(first) for place, name in enumerate(first)}
@@ -347,6 +347,7 @@ class Accessor(Generic[FrameT]):
 
             ================  ==================================================================
             by..., model      the stratum and the model
+            categories        each outcome that occurs with its `trials`, the most frequent first
             questions         number of questions; with `cluster` also the number of `clusters`
             missing           questions that other models of the stratum have
             trials            trials with an outcome
@@ -359,7 +360,6 @@ class Accessor(Generic[FrameT]):
             scored_errors     trials with an error whose score the tool kept (only some tools)
             run_sd            with `run`: standard deviation of the scores of runs, with an
                               interval; `run_share` of the variance, `pvalue_runs` that they differ
-            categories        the outcomes that occur
             ================  ==================================================================
 
             or per question: by..., model, question, trials, expected (number of trials), nulls

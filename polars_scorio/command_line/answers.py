@@ -23,7 +23,7 @@ from polars_scorio.command_line.terminal import (
     print_lines,
     print_table,
 )
-from polars_scorio.counting.log import Trials, bind_roles, collected_together
+from polars_scorio.counting.log import Trials, bind_roles, collected_together, is_label
 from polars_scorio.display.finding import (
     MINUS,
     Board,
@@ -633,6 +633,17 @@ def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:
     yield "ids", ids, not (unknown or repeated)
 
 
+def _label_facts(reply: Reply) -> list[tuple[str, str]]:
+    """All labels of a log with their trials, the most frequent first."""
+    named = reply.cover.select(pl.col("categories").explode().struct.unnest()).drop_nulls()
+    if not is_label(named.schema["category"]):
+        return []
+    each = named.group_by(pl.col("category").cast(pl.String)).agg(pl.col("trials").sum())
+    counted = each.sort("trials", "category", descending=[True, False]).rows()
+    words = ", ".join(f"{label!r} {trials:,}" for label, trials in counted)
+    return [("labels", words)] * bool(words)
+
+
 def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
     """The size of a log, and its gaps."""
     cover = reply.cover
@@ -642,7 +653,7 @@ def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
     size = [count_of(reply.models, "model"), asked]
     size += [] if most is None else [f"{range_text(int(str(least)), int(str(most)))} trials"]
     title = " \N{MULTIPLICATION SIGN} ".join(size) + (", complete." if not lacking else ".")
-    facts = reply.screen.facts(lacking)
+    facts = reply.screen.facts([*_label_facts(reply), *lacking])
     reply.show(
         [
             *reply.title(title.replace(" 1 trials", " 1 trial")),

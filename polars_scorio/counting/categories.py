@@ -6,6 +6,7 @@ is the log read again, to count.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -152,10 +153,7 @@ def counted_classes(
         known = as_categories(levels, column, "levels")
     if known is None and success is None:
         if is_label(column.dtype):
-            raise ValueError(
-                f"the category column {column.name!r} holds labels ({column.dtype}): say which of "
-                "them are successes with success=, or weigh them all with w={label: weight, ...}"
-            )
+            raise ValueError(_labels_message(trials))
         known = (0, 1)
     if success is None and known is not None and set(known) == {0, 1}:
         success = (1,)
@@ -170,6 +168,23 @@ def counted_classes(
             "success: pass success="
         )
     return Classes(known, success, needs)
+
+
+def _labels_message(trials: Trials) -> str:
+    """Labels that nothing explains, those of errors first, with their trials."""
+    column, counted = trials.category, _counted_labels(trials, None, CATEGORY)
+    broken = {label: bool(re.search(ERROR_LABEL, label)) for label in counted}
+    labels = sorted(counted, key=lambda label: (not broken[label], -counted[label], label))
+    named = [f"{label!r} ({counted[label]:,})" for label in labels[:_NAMED]]
+    named += ["..."] * (len(labels) > _NAMED)
+    lost = ", ".join(repr(label) for label in labels[:_NAMED] if broken[label])
+    said = (
+        f"the category column {column.name!r} holds labels ({column.dtype})"
+        f"{': ' * bool(named)}{', '.join(named)}: say which of them are successes with success=, "
+        "or weigh them all with w={label: weight, ...}"
+    )
+    what = "outside success= they are failures; set to null, they are what missing= says"
+    return f"{said}. {lost} may be trials that broke: {what}" if lost else said
 
 
 def _refuse_all(
@@ -440,8 +455,8 @@ def _rows_of_groups(trials: Trials, groups: pl.DataFrame | None) -> pl.LazyFrame
     return rows.join(groups.lazy().select(keys), on=keys, how="semi", nulls_equal=True)
 
 
-def _counted_labels(trials: Trials, groups: pl.DataFrame, column: str) -> dict[str, int]:
-    """How many trials have each label that occurs."""
+def _counted_labels(trials: Trials, groups: pl.DataFrame | None, column: str) -> dict[str, int]:
+    """How many trials have each label that occurs in some groups, or in all of them."""
     number = pl.len() if trials.count is None else pl.col(COUNT).sum()
     rows = _rows_of_groups(trials, groups).group_by(pl.col(column).cast(pl.String))
     labels = rows.agg(number.alias(COUNT)).filter(pl.col(COUNT) > 0)

@@ -163,7 +163,7 @@ def _is_whole(number: pl.Expr) -> pl.Expr:
     return number.is_finite() & (number == number.floor())
 
 
-_ASKED, _MOST, _ROWS, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
+_ASKED, _MOST, _CLUSTERS = ":asked", ":most", ":clusters"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
 
 
@@ -193,13 +193,13 @@ def coverage(
     if totals is not None and has_totals(totals, trials):
         summary, of_tool = with_totals(summary, totals, trials), TOTALS_COLUMNS
         of_tool += tuple(name for name in (AT_K, SCORED_ERRORS) if name in totals.columns)
-    refuse_repeats([*trials.keys, *shared, *numbers, *of_tool, "categories"])
+    refuse_repeats([*trials.keys, "categories", *shared, *numbers, *of_tool])
     return summary.select(
         *trials.keys,
+        "categories",
         pl.col(shared).cast(pl.UInt32),
         pl.col(numbers).cast(pl.Int64),
         *of_tool,
-        "categories",
     )
 
 
@@ -223,16 +223,34 @@ def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> 
             pl.col("trials").max().alias("n_max"),
             pl.col("nulls").sum(),
             pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
-            pl.col(_ROWS).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
+        .join(_counted_categories(trials), on=[*trials.groups], how="left", nulls_equal=True)
         .sort(*trials.groups)
     )
 
 
+def _counted_categories(trials: Trials) -> pl.LazyFrame:
+    """The categories of each group with their trials, the most frequent first."""
+    each = pl.struct(pl.col(CATEGORY).alias("category"), "trials")
+    return (
+        trials.rows()
+        .group_by(*trials.groups, CATEGORY)
+        .agg(_number_of_trials(trials).alias("trials"))
+        .sort("trials", CATEGORY, descending=[True, False])
+        .group_by(*trials.groups, maintain_order=True)
+        .agg(each.filter(pl.col(CATEGORY).is_not_null()).alias("categories"))
+    )
+
+
+def _number_of_trials(trials: Trials) -> pl.Expr:
+    """How many trials the rows stand for."""
+    number = pl.len() if trials.count is None else pl.col(COUNT).sum()
+    return number.cast(pl.Int64, strict=False)
+
+
 def _question_summaries(trials: Trials) -> pl.LazyFrame:
     """One row per question: trials, missing outcomes, repeated ids, clusters."""
-    one = pl.len() if trials.count is None else pl.col(COUNT).sum()
     null = pl.col(CATEGORY).is_null()
     nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
     again: pl.Expr = pl.lit(None, pl.Int64)
@@ -242,10 +260,9 @@ def _question_summaries(trials: Trials) -> pl.LazyFrame:
         trials.rows()
         .group_by(*trials.groups, trials.question.name)
         .agg(
-            one.cast(pl.Int64, strict=False).alias("trials"),
+            _number_of_trials(trials).alias("trials"),
             nulls.sum().cast(pl.Int64, strict=False).alias("nulls"),
             again.alias("duplicates"),
-            pl.col(CATEGORY).unique().alias(_ROWS),
             *([pl.col(CLUSTER).unique().alias(_CLUSTERS)] if trials.cluster else []),
         )
     )

@@ -256,20 +256,13 @@ class LogSummary:
 
     def describe(self) -> pl.DataFrame:
         """Coverage of each stratum and model; see `Scorio.describe`."""
-        rows = coverage(self.cells.lazy(), self.roles).collect()
+        rows = coverage(self.cells.lazy(), self.roles, totals=self.totals).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         repeated = pl.col("duplicates")
         checked = pl.when(repeated.is_not_null().any()).then(repeated.sum())
         checked_rows = self.each.group_by(keys).agg(checked)
         described = rows.drop("duplicates").join(checked_rows, on=keys, how="left")
-        whole = described.select(rows.columns).sort(keys)
-        if self.totals is None:
-            return whole
-        columns = [*rows.columns]
-        place = columns.index("duplicates") + 1
-        columns[place:place] = TOTALS_COLUMNS
-        known = self.totals.select(*keys, *TOTALS_COLUMNS)
-        return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
+        return described.select(rows.columns).sort(keys)
 
 
 def stratum_noun(trials: Trials) -> str:

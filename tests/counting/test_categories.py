@@ -10,9 +10,6 @@ LABELS = pl.Series(["bad", "good", "good"])
 ENUM = LABELS.cast(pl.Enum(WORDS))
 TRUTH = pl.Series([True, False, True])
 CONTRADICTIONS = [
-    # labels that nothing explains
-    (LABELS, {}, [ps.bayes()], ValueError, "'category' holds labels .String.: .*success=.* w="),
-    (LABELS, {}, [ps.pass_at_k(1)], ValueError, "'category' holds labels .String."),
     (LABELS, {}, [ps.bayes(w={"bad": 0, "good": 1}), ps.avg()], ValueError, r"\['bad', 'good'\]"),
     # words for numbers, numbers for words
     (LABELS, {}, [ps.bayes(w=[0, 1])], TypeError, "w: 0 cannot be .* are labels"),
@@ -45,3 +42,33 @@ def test_categories_are_known_at_the_call(category, roles, metrics, error, messa
     frame = log() if category is None else log(category=category)
     with pytest.raises(error, match=message):
         frame.scorio(**roles).report(*metrics)
+
+
+SEEN = pl.DataFrame(
+    {
+        "model": ["a", "a", "b", "b"],
+        "question": [1, 2, 1, 2],
+        "category": ["right", "Timeout", "n/a", "right"],
+        "n": [5, 1, 2, 5],
+    }
+)
+
+
+@pytest.mark.parametrize("frame", [SEEN, SEEN.lazy()], ids=["eager", "lazy"])
+@pytest.mark.parametrize("metric", [ps.avg(), ps.bayes(), ps.pass_at_k(1)], ids=str)
+def test_labels_without_a_meaning_are_named_and_counted_errors_first(frame, metric):
+    with pytest.raises(ValueError, match="holds labels") as caught:
+        frame.scorio(trial=None, count="n").report(metric)
+    assert str(caught.value) == (
+        "the category column 'category' holds labels (String): 'n/a' (2), 'Timeout' (1), "
+        "'right' (10): say which of them are successes with success=, or weigh them all with "
+        "w={label: weight, ...}. 'n/a', 'Timeout' may be trials that broke: outside success= "
+        "they are failures; set to null, they are what missing= says"
+    )
+
+
+def test_of_many_labels_the_message_names_the_most_frequent():
+    labels = [f"grade {j:02}" for j in range(20) for _ in range(21 - j)]
+    frame = pl.DataFrame({"model": "m", "question": 1, "category": labels})
+    with pytest.raises(ValueError, match=r"'grade 00' \(21\), .*'grade 07' \(14\), \.\.\.: say"):
+        frame.scorio(trial=None).avg()

@@ -21,9 +21,15 @@ def log():
 def test_shows_what_each_model_has_and_lacks(log):
     ada, bob = log.scorio.describe().rows(named=True)
     numbers = {"missing": 0, "trials": 6, "n_min": 2, "n_max": 2, "nulls": 0, "duplicates": 0}
-    assert ada == {"model": "ada", "questions": 3, **numbers, "categories": [0, 1, 2]}
+    seen = [
+        {"category": 1, "trials": 3},
+        {"category": 0, "trials": 2},
+        {"category": 2, "trials": 1},
+    ]
+    assert ada == {"model": "ada", "categories": seen, "questions": 3, **numbers}
     numbers |= {"missing": 1, "trials": 3, "n_min": 1, "n_max": 3, "nulls": 1, "duplicates": 1}
-    assert bob == {"model": "bob", "questions": 2, **numbers, "categories": [1]}
+    seen = [{"category": 1, "trials": 3}]
+    assert bob == {"model": "bob", "categories": seen, "questions": 2, **numbers}
 
 
 def test_lists_the_gaps_and_what_is_there_twice(log):
@@ -70,6 +76,7 @@ def test_multiplicities_are_trials():
     )
     (row,) = counts.scorio(count="n").describe().rows(named=True)
     assert (row["trials"], row["n_min"], row["n_max"], row["nulls"]) == (9, 5, 6, 2)
+    assert [*map(tuple, map(dict.values, row["categories"]))] == [(1, 6), (0, 3)]
     (gap,) = counts.scorio(count="n").describe(per="question").rows(named=True)
     assert (gap["question"], gap["trials"], gap["nulls"]) == (1, 5, 2)
 
