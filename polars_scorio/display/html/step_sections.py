@@ -132,10 +132,10 @@ class TrainingRun:
 def _gain_curve(
     main: Scope, sizes: tuple[int, ...], first: str, last: str, settings: Settings
 ) -> Curve:
-    """The last step less the first one at each k, by one band; of posteriors by Bonferroni."""
+    """The last step less the first one at each k, with one confidence for all k."""
     two = Study(main.counts.filter(pl.col("model").is_in([first, last])))
     metric, band_of = pass_at_k(list(sizes)), settings.prior is None
-    alone = replace(settings, confidence=1 - (1 - settings.confidence) / len(sizes))
+    alone = replace(settings, confidence=settings.confidence ** (1 / len(sizes)))
     options = settings.report if band_of else alone.report
     rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
     gaps = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]

@@ -527,6 +527,18 @@ def test_the_gains_of_a_run_are_those_of_the_comparison():
     assert run.curve.hi - run.curve.lo == pytest.approx((pairs["hi"] - pairs["lo"]).to_numpy())
 
 
+def test_the_gains_of_posteriors_are_a_family_over_k():
+    """Of 1, 2, 4 tries each is asked at confidence ** (1 / 3); it was Bonferroni's share."""
+    log = improving_run()
+    settings = Settings(prior="uniform")
+    run = TrainingRun.from_summary(look_of(log, model=None, by="step", validate=False), settings)
+    steps = log.filter(pl.col("step").is_in([0, 30])).scorio(model="step", validate=False)
+    options = {"prior": "uniform", "confidence": 0.95 ** (1 / 3)}
+    pairs = steps.compare(ps.pass_at_k([1, 2, 4]), **options).sort("k")
+    width = (pairs["hi"] - pairs["lo"]).to_numpy()
+    assert run.curve.hi - run.curve.lo == pytest.approx(width, rel=1e-9)
+
+
 def test_several_runs_are_ranked_at_the_last_step_that_all_have():
     runs = [improving_run().with_columns(model=pl.lit(name)) for name in ("ada", "bob")]
     log = pl.concat([runs[0], runs[1].filter(pl.col("step") < 20)])
