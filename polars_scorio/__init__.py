@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from polars_scorio.accessors.frame import Scorio, scorio
     from polars_scorio.counting.categories import SuccessWarning
     from polars_scorio.counting.cluster_samples import ClusterWarning
-    from polars_scorio.counting.coverage import from_successes
+    from polars_scorio.counting.coverage import LogWarning, from_successes
     from polars_scorio.counting.engines import count_trials
     from polars_scorio.counting.judge_counts import judge
     from polars_scorio.counting.label_sample import sample_to_label
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from polars_scorio.decisions.reruns import miss_rate, runs_to_fail
     from polars_scorio.display.table import to_great_table, to_latex, to_markdown, to_metrics
     from polars_scorio.logs.arrays import from_array
-    from polars_scorio.logs.runs import LogWarning
     from polars_scorio.metrics import *
     from polars_scorio.metrics import spectrum_weights
     from polars_scorio.study.log_checks import CheckWarning
@@ -99,7 +98,7 @@ _ROOMS = {
     "accessors.frame": "Scorio scorio",
     "counting.categories": "SuccessWarning",
     "counting.cluster_samples": "ClusterWarning",
-    "counting.coverage": "from_successes",
+    "counting.coverage": "LogWarning from_successes",
     "counting.engines": "count_trials",
     "counting.judge_counts": "judge",
     "counting.label_sample": "sample_to_label",
@@ -108,7 +107,6 @@ _ROOMS = {
     "display.table": "to_great_table to_latex to_markdown to_metrics",
     "logs": "logs",
     "logs.arrays": "from_array",
-    "logs.runs": "LogWarning",
     "metrics.spectrum_weights": "spectrum_weights",
     "rubrics": "rubrics",
     "sql": "sql",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import overload
 
@@ -25,6 +26,18 @@ from polars_scorio.counting.roles import Roles
 TOTALS_COLUMNS = ("planned", "reported", "recomputed")  # the last: by the tool's rule from its rows
 # Columns of some tools: scores by draw size, beside ours; trials that have an error and a score.
 AT_K, SCORED_ERRORS = "reported_at_k", "scored_errors"
+
+
+class LogWarning(UserWarning):
+    """A log differs from what its tool planned or reported, or was repaired as it was read.
+
+    The message names the file, what differs, and what was done about it.
+    """
+
+
+def warn_of_log(message: str) -> None:
+    """Warn of a log."""
+    warnings.warn(message, LogWarning, stacklevel=2)
 
 
 def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:

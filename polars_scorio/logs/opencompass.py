@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.logs.json_files import FileRows, Row, unexpected_content
 from polars_scorio.logs.kept_fields import json_text
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
-from polars_scorio.logs.runs import Run, warn_of_log
+from polars_scorio.logs.runs import Run
 
 _EXPECTED = "results/<model>/<dataset>.json of OpenCompass or AISBench: an object with 'details'"
 _COLUMNS = {

@@ -20,7 +20,8 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import OnError, value_text, value_tuple
-from polars_scorio.logs.runs import line_list, pattern_argument, warn_of_log
+from polars_scorio.counting.coverage import warn_of_log
+from polars_scorio.logs.runs import line_list, pattern_argument
 
 PathT = TypeVar("PathT", bound=PurePath)
 

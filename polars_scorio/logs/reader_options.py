@@ -14,6 +14,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError
+from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.counting.roles import Column, RunEffects
 from polars_scorio.logs.json_files import (
     BESIDE,
@@ -53,7 +54,6 @@ from polars_scorio.logs.runs import (
     run_columns,
     shown_path,
     totals_frame,
-    warn_of_log,
     warn_of_totals,
     with_settings,
 )

@@ -21,6 +21,7 @@ from polars.io.plugins import register_io_source
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import is_several, nearest_hint, value_text, value_tuple
+from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.counting.roles import joined_columns
 from polars_scorio.logs.json_files import (
     NESTS,
@@ -44,7 +45,7 @@ from polars_scorio.logs.paths import (
     side_file,
 )
 from polars_scorio.logs.reader_options import SharedOptions, Unpack, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, shown_path, warn_of_log
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, shown_path
 
 _EXPECTED = "records of trials"
 _ENDINGS = ".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv"

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import reprlib
-import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import polars as pl
 
 from polars_scorio.counting.checks import AS_ROWS
-from polars_scorio.counting.coverage import AT_K, SCORED_ERRORS
+from polars_scorio.counting.coverage import AT_K, SCORED_ERRORS, warn_of_log
 from polars_scorio.counting.ways_out import telling_pattern
 
 _NEAR_WHOLE = 1e-6
@@ -71,18 +70,6 @@ def _success_counts(rows: pl.DataFrame, metric: str) -> pl.Series:
             "metric="
         )
     return whole.cast(pl.Int64)
-
-
-class LogWarning(UserWarning):
-    """A log differs from what its tool planned or reported, or was repaired as it was read.
-
-    The message names the file, what differs, and what was done about it.
-    """
-
-
-def warn_of_log(message: str) -> None:
-    """Warn of a log."""
-    warnings.warn(message, LogWarning, stacklevel=2)
 
 
 def line_list(lines: Sequence[object]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.logs.json_files import (
     LineFields,
     LineVocabulary,
@@ -34,7 +35,7 @@ from polars_scorio.logs.reader_options import (
     read_row_files,
     reward_outcome,
 )
-from polars_scorio.logs.runs import RowTally, Run, Totals, run_settings, warn_of_log
+from polars_scorio.logs.runs import RowTally, Run, Totals, run_settings
 from polars_scorio.logs.verifiers_traces import (
     EPISODE_COLUMNS,
     EPISODE_WORDS,

@@ -3,7 +3,7 @@
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.runs import warn_of_log
+from polars_scorio.counting.coverage import warn_of_log
 
 
 def test_a_log_warning_is_a_user_warning_of_the_package():
