@@ -228,10 +228,6 @@ def _gap_cells(unit: Unit, rows: Sequence[tuple[float, float, float]]) -> list[C
     ]  # fmt: skip
 
 
-def _unit_sign(unit: Unit) -> str:
-    return " (%)" if unit.percent else ""
-
-
 def _tick_label(unit: Unit, step: float = 0.0) -> Callable[[float], str]:
     """The number at a tick of an axis."""
     return lambda value: f"{(100 if unit.percent else 1) * value + step:.6g}".replace("-", MINUS)
@@ -255,7 +251,7 @@ def scored_lines(
         Column(head, [[(name, "bold" * one)] for name, one in zip(names, bright, strict=True)],
                names=True),
         *beside,
-        Column(label + _unit_sign(unit), cells),
+        Column(label + " (%)" * unit.percent, cells),
     ]  # fmt: skip
     share, place = unit.percent, len(columns)
     forest = Forest(numbers, bright, _tick_label(unit), share=share, place=place)
@@ -731,7 +727,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
         ]
         columns = [
             Column("model", names, names=True),
-            _number_column(label + _unit_sign(unit), scores),
+            _number_column(label + " (%)" * unit.percent, scores),
             _number_column("a rerun moves it by", moved),
             _number_column("questions flip", [*map(_share_text, part["flips"])], spare=True),
         ]

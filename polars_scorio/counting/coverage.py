@@ -29,9 +29,9 @@ AT_K, SCORED_ERRORS = "reported_at_k", "scored_errors"
 
 
 class LogWarning(UserWarning):
-    """A log differs from what its tool planned or reported, or was repaired as it was read.
+    """A log differs from what was planned or reported, or was repaired as it was read.
 
-    The message names the file, what differs, and what was done about it.
+    The message names what differs, and what was done or can be done about it.
     """
 
 

@@ -16,7 +16,13 @@ from polars_scorio.maths.families import anytime_critical, student_critical
 from polars_scorio.maths.power import QuestionsAhead
 from polars_scorio.maths.run_effects import widened
 from polars_scorio.maths.sample_bound import UnitSample
-from polars_scorio.subjects.scores import Law, ModelNumbers, StrataModels, look_confidence
+from polars_scorio.subjects.scores import (
+    Law,
+    ModelNumbers,
+    StrataModels,
+    look_confidence,
+    share_of_plan,
+)
 
 _CELL = 128  # bytes of a pair, in both orders, in the tables of a population of questions
 LIMIT = 2_000_000_000  # bytes
@@ -180,7 +186,7 @@ def shared_questions(models: StrataModels) -> SharedQuestions:
 def shared_sample(models: StrataModels, planned: int | None) -> Sample:
     """The models of some strata, compared on questions that all of them were asked."""
     shared, scale = shared_questions(models), Scale.from_models(models)
-    information = None if planned is None else shared.sizes / planned
+    information = None if planned is None else share_of_plan(shared.sizes, "population", planned)
     least, unit = (
         np.repeat(np.broadcast_to(each, (shared.sizes.size, 1)), shared.sizes, axis=0)
         for each in (scale.low, scale.unit)

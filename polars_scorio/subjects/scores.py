@@ -17,7 +17,8 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.arguments import View
+from polars_scorio.arguments import PLANS, View
+from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, stretched
 from polars_scorio.maths.credit_numbers import Numbers, sample_numbers
@@ -171,9 +172,19 @@ def planned_share(cells: QuestionCells, target: Target, plan: int) -> Floats:
     """Information of each cell, over the planned one."""
     # About these questions the harmonic mean of their trials, about a population their number.
     states = cells.states
-    if target == "population":
-        return np.asarray(states.size / plan)
-    return np.asarray(1 / (states.mean(1 / states.n) * plan))
+    made = states.size if target == "population" else 1 / states.mean(1 / states.n)
+    return share_of_plan(np.asarray(made, np.float64), target, plan)
+
+
+def share_of_plan(made: Floats | Ints, target: Target, plan: int) -> Floats:
+    """The trials or questions that were made, over the planned ones; warns of more than those."""
+    if (most := np.max(made, initial=0)) > plan * (1 + 1e-9):  # more than rounding
+        option, units, _ = PLANS[target]
+        warn_of_log(
+            f"{option}={plan}: the log has up to {most:.6g} {units}. Its intervals hold, and are "
+            "wider than those of a plan that was large enough"
+        )
+    return np.asarray(made / plan)
 
 
 def look_confidence(confidence: Floats | float, information: Floats) -> Floats:

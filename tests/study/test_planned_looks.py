@@ -61,6 +61,7 @@ def test_far_from_the_plan_confidence_stays_below_one():
 
 @pytest.mark.parametrize("metric", [ps.avg(), ps.pass_at_k([2, 4]), ps.geom_ds_at_k(4)], ids=str)
 @pytest.mark.parametrize("plan", [4, 16, 64])
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")  # of the plan of 4
 def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
     log = random_log(1).scorio
     found = log.compare(metric, planned_trials=plan, simultaneous=False)
@@ -71,6 +72,20 @@ def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
     same = found.drop("information_fraction", *apart)
     assert_frame_equal(same, once.drop(apart), rel_tol=1e-7, abs_tol=1e-9)
     assert (found["z"].abs() <= once["z"].abs()).all()
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_more_than_the_plan_is_valid_and_warned_of(target):
+    """It was silent, and intervals were wider than of 8 planned trials or 20 questions."""
+    accessor, option, made, units = random_log(1).scorio, "planned_trials", 8, "trials of each"
+    if target == "population":
+        option, made, units = "planned_questions", 20, "questions"
+    right = accessor.compare(target=target, **{option: made})
+    said = f"{option}={made // 2}: the log has up to {made} {units}"
+    with pytest.warns(ps.LogWarning, match=said):
+        beyond = accessor.compare(target=target, **{option: made // 2})
+    assert beyond["information_fraction"].to_list() == [2.0] * 3
+    assert (beyond["hi"] - beyond["lo"] > right["hi"] - right["lo"]).all()
 
 
 @pytest.mark.parametrize("overall", [None, "macro"])
