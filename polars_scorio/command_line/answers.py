@@ -576,8 +576,8 @@ _SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look 
           "ok": ("ok   ", "pass"), "not tested": ("-    ", "faint")}  # fmt: skip
 
 
-def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
-    """All tests of a log, the most urgent first; returns 1 if an alarm is among them."""
+def check_answer(reply: Reply, rows: pl.DataFrame) -> None:
+    """All tests of a log, the most urgent first."""
     number = dict(rows["verdict"].value_counts().iter_rows())
     made = count_of(rows.height - number.get("not tested", 0), "test")
     worst = next(each for each in _SIGNS if each in number)
@@ -596,7 +596,6 @@ def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
     lines += reply.next("summary" if alarm or reply.models == 1 else "rank")
     lines += reply.screen.prose([("exit status 1", "faint")]) if alarm else []
     reply.show(lines, rows.drop("sentence"))
-    return int(alarm)
 
 
 def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -> list[str]:

@@ -173,13 +173,9 @@ def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 def run_check(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print all tests of the log; an alarm is the status."""
-    rows = log.check()
-    if asked.format != "table":
-        checks = rows.lazy().collect()
-        print_table(checks, asked.format)
-        return int("alarm" in checks["verdict"])
-    reply, (checks,) = Reply.read(log, asked, call, rows)
-    return check_answer(reply, checks)
+    checks = log.check().lazy().collect()
+    _print_answer(check_answer, log, asked, call, checks)
+    return int("alarm" in checks["verdict"])
 
 
 def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
