@@ -28,9 +28,13 @@ from polars_scorio.command_line.answers import (
     rows_answer,
     summary_answer,
 )
-from polars_scorio.command_line.gate_command import run_gate  # noqa: F401 - one of `RUNS`
+from polars_scorio.command_line.gate_command import (
+    run_gate,  # noqa: F401 - one of `RUNS`
+    typed_model,
+    versions_log,
+)
 from polars_scorio.command_line.log_arguments import next_words
-from polars_scorio.command_line.log_input import chosen_settings, column_value
+from polars_scorio.command_line.log_input import chosen_settings
 from polars_scorio.command_line.terminal import (
     Progress,
     Screen,
@@ -39,7 +43,6 @@ from polars_scorio.command_line.terminal import (
     print_text,
 )
 from polars_scorio.counting.log import bind_roles, collected_together
-from polars_scorio.counting.roles import Category
 from polars_scorio.display.finding import decided_alone
 from polars_scorio.display.html.card import card_svg, write_card
 from polars_scorio.display.html.story import Story, Wishes, read_story, refusal_finding
@@ -93,7 +96,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     refuse_missing_folder(output)
     options = Settings(confidence=asked.confidence, target=asked.target, overall=asked.overall)
     metrics = () if asked.metric is None else (asked.metric,)
-    baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
+    baseline = None if asked.baseline is None else typed_model(log, asked.baseline)
     wanted = Wishes(metrics, options, baseline, asked.margin)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
@@ -106,7 +109,7 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the pairs of models, by one metric after the other."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     options |= {"simultaneous": not asked.each_pair, "overall": asked.overall}
-    baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
+    baseline = None if asked.baseline is None else typed_model(log, asked.baseline)
     metrics = asked.metric or [avg()]
     pairs = [log.compare(metric, baseline=baseline, **options) for metric in metrics]
     if asked.format != "table":
@@ -116,12 +119,6 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
         return
     reply, tables = Reply.read(log, asked, call, *pairs)
     compare_answer(reply, [*zip(metrics, tables, strict=True)])
-
-
-def _typed_model(log: Scorio[Any], name: str) -> Category:
-    """The model of a name as it is typed."""
-    models = bind_roles(log.frame.lazy(), log._roles).models
-    return column_value(name, next(iter(models.values()), None))
 
 
 def _print_answer(
@@ -185,8 +182,7 @@ def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 
 def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the models, the cheapest first."""
-    options: dict[str, Any] = {"confidence": asked.confidence, "unmatched": asked.unmatched}
-    options["target"] = asked.target
+    options = {name: getattr(asked, name) for name in ("confidence", "unmatched", "target")}
     rows = log.frontier(asked.metric, **options)
     if asked.format != "table":
         print_table(rows, asked.format)
@@ -232,9 +228,9 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the questions that became worse than under a baseline."""
-    baseline = _typed_model(log, asked.baseline)
+    log, asked.baseline = versions_log(log, asked)
     options: dict[str, Any] = {"improvements": asked.improvements, "unmatched": asked.unmatched}
-    rows = log.regressions(baseline, fdr=asked.fdr, **options)
+    rows = log.regressions(asked.baseline, fdr=asked.fdr, **options)
     _print_answer(regressions_answer, log, asked, call, rows)
 
 

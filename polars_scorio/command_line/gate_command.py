@@ -158,7 +158,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
             "--html shows the questions that the versions share: with --unmatched unpaired write "
             "--markdown, --json or --junit"
         )
-    log, baseline = _versions_log(log, asked)
+    log, baseline = versions_log(log, asked)
     dtype = bind_roles(log.frame.lazy(), log._roles).question.dtype
     asked.must_pass, left_out = (
         case_ids(name, _listed_cases(getattr(asked, name), dtype), dtype) or None
@@ -170,7 +170,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CheckWarning)  # the column `note` says it
         results = [_gate_result(reply, baseline, metric) for metric in metrics]
-    verdict = _worst_verdict(log, results)
+    verdict = _worst_verdict(results, reply.strata)
     counted = (asked.undecided or verdict) if verdict == "undecided" else verdict
     tested = "check" in (asked.fail_on or ())
     counted = "fail" if tested and results[0].alarm else counted
@@ -181,16 +181,13 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     if asked.json:
         write_json(asked.json, verdict, counted, results)
     if asked.junit:
-        trials = bind_roles(log.frame.lazy(), log._roles)
-        (model,) = trials.models
-        write_junit(asked.junit, results, [*trials.strata], model, asked.undecided, tested=tested)
+        write_junit(asked.junit, results, reply.strata, reply.model, asked.undecided, tested=tested)
     if asked.markdown:
         title = verdict if counted == verdict else f"{verdict}, which counts as {counted}"
         write_markdown(asked.markdown, title, results)
     if asked.html:
-        write_whole(
-            Path(asked.html), _gate_page(log, baseline, results[0].rows, asked, call).html()
-        )
+        page = _gate_page(log, baseline, results[0].rows, asked, call)
+        write_whole(Path(asked.html), page.html())
     return STATUS[counted]
 
 
@@ -240,7 +237,7 @@ def _listed_cases(texts: list[str] | None, dtype: pl.DataType) -> Cases | None:
     return texts and [column_value(text, dtype) for text in texts]
 
 
-def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Category]:
+def versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Category]:
     """The log of all versions, and the name of the baseline."""
     if asked.against is not None:
         if asked.baseline is not None:
@@ -248,9 +245,13 @@ def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Cate
         return _joined_logs(log, asked)
     if asked.baseline is None:
         raise ValueError("name the baseline with --baseline, or its log with --against")
-    roles = log._roles
-    dtype = bind_roles(log.frame.lazy(), roles).models
-    return log, column_value(asked.baseline, next(iter(dtype.values()), None))
+    return log, typed_model(log, asked.baseline)
+
+
+def typed_model(log: Scorio[Any], name: str) -> Category:
+    """The model of a name as it is typed."""
+    models = bind_roles(log.frame.lazy(), log._roles).models
+    return column_value(name, next(iter(models.values()), None))
 
 
 def _joined_logs(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], str]:
@@ -272,15 +273,15 @@ def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
         if models.len() > 1:
             raise ValueError(
                 f"{name} has {models.len()} models, {models.head(5).to_list()}: with --against "
-                "each log has one. Filter it, or concatenate the logs and name the --baseline"
+                "each log has one. If these are runs of one model, name a column in which they "
+                "agree, such as --model agent. Else filter the log, or concatenate both logs and "
+                "name the --baseline"
             )
     return trials.frame.with_columns(pl.lit(name).alias("model"))
 
 
 # Options of the command that are keywords of the method.
-_ASKED = (
-    *("margin", "stratum_margin", "every_stratum", "overall", "unmatched", "power", "must_pass"),
-)
+_ASKED = ("margin", "stratum_margin", "every_stratum", "overall", "unmatched", "power", "must_pass")
 
 
 def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult:
@@ -296,8 +297,7 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         **settings.report,
     )
     rows = rows.lazy().collect()
-    trials = bind_roles(log.frame.lazy(), log._roles)
-    (model,) = trials.models
+    trials, model = reply.trials, reply.model
     fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
     words = GateWords(
         metric=metric,
@@ -364,9 +364,8 @@ def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
     return rows.filter(*(pl.col(name).is_null() for name in strata))
 
 
-def _worst_verdict(log: Scorio[Any], results: list[GateResult]) -> str:
+def _worst_verdict(results: Sequence[GateResult], strata: list[str]) -> str:
     """The verdict of all candidates and metrics together."""
-    strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
     verdicts = {
         verdict for result in results for verdict in whole_rows(result.rows, strata)["verdict"]
     }

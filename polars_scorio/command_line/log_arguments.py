@@ -246,6 +246,13 @@ def _add_gated(add: Callable[..., object]) -> None:
     add("--margin", type=plain_number, help="let a model be worse than --baseline by this much")
 
 
+def _add_versions(add: Callable[..., object]) -> None:
+    """Add the arguments that name the baseline of versions."""
+    add("--baseline", metavar="MODEL", help="compare all other models with this one")
+    against = "read the baseline from another log; both models are named by their files or folders"
+    add("--against", nargs="+", metavar="LOG", help=against)
+
+
 def _add_summary(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     _add_overall(parser.add_argument)
@@ -345,7 +352,7 @@ def _add_reruns(parser: ArgumentParser) -> None:
 def _add_regressions(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("regressions").add_argument
-    add("--baseline", metavar="MODEL", required=True, help="compare all other models with this one")
+    _add_versions(add)
     fdr = "limit the share of unchanged questions among those named (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=fdr)
     add("--improvements", action="store_true", help="print questions that became better instead")
@@ -372,9 +379,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("gate").add_argument
-    add("--baseline", metavar="MODEL", help="compare all other models with this one")
-    against = "read the baseline from another log; both models are named by their files or folders"
-    add("--against", nargs="+", metavar="LOG", help=against)
+    _add_versions(add)
     margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
     add("--margin", type=plain_number, required=True, help=margin)
     part = "let a candidate be worse by this much in a stratum (default: the margin)"

@@ -103,7 +103,23 @@ def test_a_side_with_several_models_is_refused(gate, folder):
         versions(0.0).write_parquet(folder / name / "log.parquet")
     status, _, errors = gate("new/", "--against", "old/", "--margin", 0.02)
     assert status == 1
-    assert "new has 2 models, ['v1', 'v2']: with --against each log has one" in errors
+    assert "new has 2 models, ['v1', 'v2']: with --against each log has one. If these are" in errors
+    assert "name a column in which they agree, such as --model agent" in errors
+
+
+def test_runs_of_one_agent_are_one_model_by_the_column_in_which_they_agree(gate, folder, capsys):
+    for name in ("old", "new"):
+        (folder / name).mkdir()
+        runs = versions(0.4).filter(model="v2" if name == "new" else "v1")
+        runs = runs.with_columns(agent=pl.lit("mine"), model=pl.format("run {}", "trial"))
+        runs.write_parquet(folder / name / "log.parquet")
+    call = ["new/", "--against", "old/"]
+    assert gate(*call, "--margin", 0.02)[0] == 1
+    status, last, _ = gate(*call, "--margin", 0.02, "--model", "agent")
+    assert status == 3
+    assert last.startswith("fail: new is worse than old")
+    assert main(["regressions", *call, "--model", "agent"]) == 0
+    assert "against old" in capsys.readouterr().out
 
 
 @pytest.mark.slow
