@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.answers import Reply, gate_lines
@@ -86,6 +87,9 @@ def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResu
     write_whole(Path(path), json.dumps(content, indent=2, default=str, ensure_ascii=False) + "\n")
 
 
+_SUITE = "polars-scorio gate"
+
+
 def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str], model: str,
                 undecided: str | None, *, tested: bool) -> None:  # fmt: skip
     """Write a test case for each row: a failure, or an error if it is undecided, as the status is.
@@ -93,30 +97,38 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
     With `undecided` a row that is undecided counts as "fail" or "pass"; if alarms fail the gate,
     the log is `tested` by a case of its own.
     """
-    suite = ET.Element("testsuite", name="polars-scorio gate")
-    counts = dict.fromkeys(("tests", "failures", "errors"), 0)
+    suite = ET.Element("testsuite", name=_SUITE)
     for result in results:
         for row, sentence in zip(result.rows.to_dicts(), result.row_sentences, strict=True):
             place = " ".join(str(row[name]) for name in strata if row[name] is not None) or "all"
             name = f"{row[model]}: {place}"
             size = "" if row["k"] is None else f", k={row['k']}"
             case = ET.SubElement(suite, "testcase", classname=f"{result.metric}{size}", name=name)
-            counts["tests"] += 1
             verdict = undecided or "undecided" if row["verdict"] == "undecided" else row["verdict"]
-            if verdict == "pass":
-                continue
-            kind, count = ("failure", "failures") if verdict == "fail" else ("error", "errors")
-            ET.SubElement(case, kind, message=sentence)
-            counts[count] += 1
+            if verdict != "pass":
+                kind = "failure" if verdict == "fail" else "error"
+                ET.SubElement(case, kind, message=sentence)
     if tested:
         case = ET.SubElement(suite, "testcase", classname="check", name="tests of the log")
-        counts["tests"] += 1
         if results[0].alarm:
             ET.SubElement(case, "failure", message=results[0].note)
-            counts["failures"] += 1
     elif results[0].note:
         ET.SubElement(suite, "system-out").text = results[0].note
-    suite.attrib |= {name: str(count) for name, count in counts.items()}
+    _write_suite(path, suite)
+
+
+def _write_refusal(path: str, message: str) -> None:
+    """Write one test case with an error: there is no gate, so that nothing failed."""
+    suite = ET.Element("testsuite", name=_SUITE)
+    case = ET.SubElement(suite, "testcase", classname="gate", name="can be judged")
+    ET.SubElement(case, "error", message=message)
+    _write_suite(path, suite)
+
+
+def _write_suite(path: str, suite: ET.Element) -> None:
+    """Write test cases, with their numbers."""
+    for name, kind in (("tests", ""), ("failures", "/failure"), ("errors", "/error")):
+        suite.set(name, str(len(suite.findall(f"testcase{kind}"))))
     text = ET.tostring(suite, encoding="unicode", xml_declaration=True)
     # XML 1.0 cannot hold control characters, not even by their codes.
     write_whole(Path(path), visible_text(text) + "\n")
@@ -153,6 +165,16 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print the sentences of the gate and its rows; return the verdict's status."""
     for path in filter(None, (asked.json, asked.junit, asked.markdown, asked.html)):
         refuse_missing_folder(Path(path))
+    try:
+        return _judged_status(log, asked, call)
+    except (ValueError, TypeError, OSError, PolarsError) as error:
+        if asked.junit:
+            _write_refusal(asked.junit, command_words(str(error), vars(asked)))
+        raise
+
+
+def _judged_status(log: Scorio[Any], asked: Namespace, call: str) -> int:
+    """Judge, print and write files; return the verdict's status."""
     if asked.html and asked.unmatched == "unpaired":
         raise ValueError(
             "--html shows the questions that the versions share: with --unmatched unpaired write "

@@ -26,7 +26,7 @@ from polars_scorio.command_line.terminal import (
 _STATUSES = """\
 exit statuses:
   0    the verdict is pass, or undecided with --undecided pass
-  1    the log, or the value of an option, is refused
+  1    no gate: the log, or the value of an option, is refused (--junit: an error)
   2    the command cannot run: an unknown argument or file
   3    the verdict is fail, or undecided with --undecided fail
   4    the verdict is undecided

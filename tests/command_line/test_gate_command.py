@@ -122,6 +122,19 @@ def test_runs_of_one_agent_are_one_model_by_the_column_in_which_they_agree(gate,
     assert "against old" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_gate_that_cannot_be_judged_is_an_error_and_no_failure(gate):
+    versions(0.0).write_parquet("log.parquet")
+    asked = ["log.parquet", "--baseline", "v1", "--margin", 0.02, "--junit", "gate.xml"]
+    status, _, errors = gate(*asked, "--metric", "pass_at_k(1000)")
+    suite = ET.fromstring(Path("gate.xml").read_bytes())  # noqa: S314 - our own file
+    assert status == 1
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["1", "0", "1"]
+    (error,) = suite.findall("testcase/error")
+    assert "draws k=1000 trials of a question" in error.get("message")
+    assert "draws k=1000 trials of a question" in " ".join(errors.split())
+
+
 @pytest.mark.slow
 def test_strata_metrics_and_looks_are_passed_on(gate, capsys):
     versions(0.4).write_parquet("log.parquet")
