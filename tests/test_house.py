@@ -31,8 +31,8 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 191
-MOST_CODE_LINES = 33_370
-MOST_LONG_FUNCTIONS = 30
+MOST_CODE_LINES = 33_309
+MOST_LONG_FUNCTIONS = 29
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
     "report": (32, 515, 22),
@@ -48,7 +48,7 @@ NAMED = {
     "cluster": 53,
     "vote": 16,
     "run": 92,
-    "planned": 60,
+    "planned": 53,
 }
 MOST_LINES_OF_A_FILE = 900
 WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 25  # of the changelog

@@ -54,7 +54,6 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "micro": ({}, {"overall": "micro"}),
     "wide": ({}, {"wide": True}),
     "curves": ({}, {"simultaneous": True}),
-    "looks": ({}, {"planned_trials": 16}),
     "confidence": ({}, {"confidence": 0.8}),
     "bounds": ({"missing": "bounds"}, {}),
     "first": ({"first": 1}, {}),

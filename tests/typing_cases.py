@@ -148,7 +148,7 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(df).compare(ps.pass_at_k([1, 2]), baseline="m"), pl.DataFrame)
     assert_type(ps.scorio(lf).compare(unmatched="drop"), pl.LazyFrame)
     assert_type(
-        ps.scorio(df, planned_trials=16).gate("m", margin=0.02, every_stratum=True), pl.DataFrame
+        ps.scorio(df).gate("m", margin=0.02, every_stratum=True, planned_trials=16), pl.DataFrame
     )
     assert_type(ps.scorio(lf).regressions("m", fdr=0.1), pl.LazyFrame)
     assert_type(ps.scorio(df, cost="usd").frontier(ps.avg()), pl.DataFrame)

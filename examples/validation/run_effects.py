@@ -188,8 +188,8 @@ def looks(logs, chosen, seed):
             for way, roles in WAYS.items():
                 won[way] += any(
                     log.filter(pl.col("trial") < look)
-                    .scorio(planned_trials=16, **roles)
-                    .compare()["better"]
+                    .scorio(**roles)
+                    .compare(planned_trials=16)["better"]
                     .is_not_null()
                     .any()
                     for look in (2, 3, 4, 6, 8, 12, 16)

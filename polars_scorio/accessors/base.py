@@ -260,7 +260,7 @@ class Accessor(Generic[FrameT]):
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
 
-            Clusters, rewards, judges, costs, `planned_trials` and a `confidence` other than 0.95
+            Clusters, rewards, judges, costs and a `confidence` other than 0.95
             add columns: see the guide's page on all columns.
 
         Raises

@@ -11,7 +11,7 @@ from polars_scorio.arguments import Overall, Per, RankMethod, RankTies, Unmatche
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import DecisionOptions, GateOptions, GateRules
+from polars_scorio.study.request import DecisionOptions, GateOptions, GateRules, SequentialOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class DecisionMethods(Accessor[FrameT]):
     """From estimates to decisions, within each stratum."""
 
-    @takes_options(DecisionOptions)
+    @takes_options(SequentialOptions)
     def compare(
         self,
         metric: Metric | None = None,
@@ -28,7 +28,7 @@ class DecisionMethods(Accessor[FrameT]):
         baseline: Category | None = None,
         simultaneous: bool = True,
         overall: Overall | None = None,
-        **options: Unpack[DecisionOptions],
+        **options: Unpack[SequentialOptions],
     ) -> FrameT:
         """Paired differences between models, with confidence intervals and verdicts [1]_.
 
@@ -43,10 +43,12 @@ class DecisionMethods(Accessor[FrameT]):
             hold together, over all pairs and all k, and so do the verdicts [2]_: each of m pairs
             with a baseline at ``confidence ** (1 / m)``, all pairs at Tukey's critical value.
             False: each interval by itself.
-        overall : "macro" or "micro", optional
-            Add rows over all strata, as in `report`.
-        prior, target, confidence, planned_trials, planned_questions : optional
+        overall, prior, target, confidence : optional
             As in `report`.
+        planned_trials, planned_questions : int, optional
+            For early stopping: the trials of each question that you planned before you saw any
+            results, or with ``target="population"`` the questions. Intervals and verdicts are then
+            valid at any time. Default: only once.
 
         Returns
         -------
@@ -140,7 +142,7 @@ class DecisionMethods(Accessor[FrameT]):
             such as checkpoints. Default: the models of the stratum.
         overall : "macro" or "micro", optional
             Add a row for the best model over all strata, as in `report`.
-        prior, target, confidence, planned_trials, planned_questions, unmatched : optional
+        prior, target, confidence, unmatched : optional
             As in `report`, and `unmatched` as in `compare`.
 
         Returns
@@ -232,7 +234,7 @@ class DecisionMethods(Accessor[FrameT]):
             the range of each model by itself: its pairs with the other L - 1 models.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `report`.
-        prior, target, confidence, planned_trials, planned_questions, unmatched : optional
+        prior, target, confidence, unmatched : optional
             As in `report`, and `unmatched` as in `compare`.
 
         Returns
@@ -349,7 +351,7 @@ class GateMethods(Accessor[FrameT]):
             count, such as flaky ones. A `Path` names a file with one id on each line.
         fdr : float, optional
             False discovery rate of the regressed questions, for `fail_on`. Default: 0.1.
-        prior, target, confidence, planned_trials, planned_questions, unmatched : optional
+        prior, target, confidence, unmatched, planned_trials, planned_questions : optional
             As in `report` and `compare`; `confidence` is that of each verdict, and above 0.5.
 
         Returns

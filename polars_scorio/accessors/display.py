@@ -210,8 +210,6 @@ class ReaderMethods(Accessor[FrameT]):
         prior: Prior | None = None,
         target: Target | None = None,
         confidence: float | None = None,
-        planned_trials: int | None = None,
-        planned_questions: int | None = None,
     ) -> Path:
         """Write a report as one HTML file: which model leads, how sure that is, what is missing.
 
@@ -233,7 +231,7 @@ class ReaderMethods(Accessor[FrameT]):
         overall : "macro" or "micro", optional
             With strata: whether the numbers over all of them are their means, the default, or pool
             their questions.
-        prior, target, confidence, planned_trials, planned_questions : optional
+        prior, target, confidence : optional
             As in `report`.
 
         Returns
@@ -273,8 +271,6 @@ class ReaderMethods(Accessor[FrameT]):
             "prior": prior,
             "target": target,
             "confidence": confidence,
-            "planned_trials": planned_trials,
-            "planned_questions": planned_questions,
         }
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there

@@ -238,7 +238,7 @@ class Scorio(
             Whether trial ids are checked for repeats, and trials are tested for independence.
         unscored : "error" or "drop"
             What a question without any outcome means: an error, or it is left out and counted.
-        prior, target, confidence, planned_trials, planned_questions : optional
+        prior, target, confidence : optional
             Defaults of all methods, as in `report`.
 
         Returns

@@ -31,7 +31,6 @@ class PlanMethods(Accessor[FrameT]):
         simultaneous: bool | None = None,
         unmatched: Unmatched = "error",
         overall: Overall | None = None,
-        planned_trials: int | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
         """Sample size: further trials of each question until neighbours in the ranking differ.
@@ -60,8 +59,6 @@ class PlanMethods(Accessor[FrameT]):
             What to do about questions that some model lacks: an error, or keep the common ones.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `report`: all questions get the further trials.
-        planned_trials : int, optional
-            Planned trials of each question, for repeated looks, as in `report`.
 
         Returns
         -------
@@ -118,9 +115,6 @@ class PlanMethods(Accessor[FrameT]):
             simultaneous=simultaneous,
             unmatched=unmatched,
             overall=overall,
-            planned_trials=(
-                self._chosen.get("planned_trials") if planned_trials is None else planned_trials
-            ),
             **self._planning(options),
         )
         return self._returned(plan)

@@ -34,7 +34,7 @@ from polars_scorio.command_line.gate_command import (
     versions_log,
 )
 from polars_scorio.command_line.log_arguments import next_words
-from polars_scorio.command_line.log_input import chosen_settings
+from polars_scorio.command_line.log_input import chosen_settings, planned_numbers
 from polars_scorio.command_line.terminal import (
     Progress,
     Screen,
@@ -109,6 +109,7 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the pairs of models, by one metric after the other."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     options |= {"simultaneous": not asked.each_pair, "overall": asked.overall}
+    options |= planned_numbers(asked)
     baseline = None if asked.baseline is None else typed_model(log, asked.baseline)
     metrics = asked.metric or [avg()]
     pairs = [log.compare(metric, baseline=baseline, **options) for metric in metrics]

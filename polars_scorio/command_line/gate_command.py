@@ -18,7 +18,12 @@ from polars.exceptions import PolarsError
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.answers import Reply, gate_lines
 from polars_scorio.command_line.log_arguments import next_words
-from polars_scorio.command_line.log_input import chosen_settings, column_value, read_log
+from polars_scorio.command_line.log_input import (
+    chosen_settings,
+    column_value,
+    planned_numbers,
+    read_log,
+)
 from polars_scorio.command_line.terminal import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
@@ -317,6 +322,7 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         simultaneous=not asked.each_pair,
         **({"fail_on": "regressed", "fdr": asked.fdr} if of_cases else {}),
         **settings.report,
+        **planned_numbers(asked),
     )
     rows = rows.lazy().collect()
     trials, model = reply.trials, reply.model
@@ -329,7 +335,7 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         fdr=asked.fdr,
         points=metric.support == (0, 1) and not fractions,
         population=settings.target == "population",
-        planned=settings.planned,
+        planned=asked.planned_trials or asked.planned_questions,
         corrected=judge_words(trials.roles) or _SAMPLED.get(asked.unmatched, ""),
         undecided=asked.undecided,
         lower_is_better=trials.roles.lower_is_better,

@@ -52,6 +52,10 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
         "score these questions, or the population that they were drawn from (default: %(default)s)"
     )
     add("--target", choices=get_args(Target), default="benchmark", help=target)
+
+
+def _add_looks(add: Callable[..., object]) -> None:
+    """Add the arguments of decisions that are looked at while a log grows."""
     for keyword, planned, about in PLANS.values():
         looks = (
             f"make intervals {about} valid at every look while the evaluation runs; N is the "
@@ -282,6 +286,7 @@ def _add_compare(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument
+    _add_looks(add)
     add("--baseline", metavar="MODEL", help="compare each model with this one (default: all pairs)")
     _add_overall(add, beside=True)
     _add_each_pair(add)
@@ -379,6 +384,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("gate").add_argument
+    _add_looks(add)
     _add_versions(add)
     margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
     add("--margin", type=plain_number, required=True, help=margin)

@@ -19,7 +19,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import nearest_hint
+from polars_scorio.arguments import PLANS, nearest_hint
 from polars_scorio.command_line.terminal import STANDARD_INPUT
 from polars_scorio.counting.judge_counts import Judge, judge
 from polars_scorio.counting.log import is_label
@@ -284,11 +284,9 @@ def column_value(text: str, dtype: pl.DataType | None) -> Category:
 
 def chosen_settings(asked: Namespace) -> Settings:
     """The inference, target and confidence that the arguments choose."""
-    return Settings(
-        asked.prior,
-        asked.target,
-        asked.confidence,
-        asked.planned_trials,
-        asked.planned_questions,
-        asked.overall,
-    )
+    return Settings(asked.prior, asked.target, asked.confidence, asked.overall)
+
+
+def planned_numbers(asked: Namespace) -> dict[str, Any]:
+    """The planned trials, or questions, of a decision that is looked at while a log grows."""
+    return {name: getattr(asked, name) for name, *_ in PLANS.values()}

@@ -43,7 +43,7 @@ from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import spoken_plan
 from polars_scorio.study.report import curve_columns, with_curves
-from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.study.request import SequentialOptions, on_levels
 from polars_scorio.subjects.scores import (
     INFERENCE,
     INFORMATION,
@@ -67,7 +67,7 @@ def compare(
     overall: Overall | None = None,
     warns: bool = False,
     spoken: SpokenTests = "of small logs",
-    **options: Unpack[DecisionOptions],
+    **options: Unpack[SequentialOptions],
 ) -> pl.LazyFrame:
     """The plan of a comparison; see `Scorio.compare`."""
     # `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs;

@@ -58,7 +58,7 @@ from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import NOTED, SpokenChecks, log_findings, with_notes
 from polars_scorio.study.report import chosen_overall
-from polars_scorio.study.request import DecisionOptions, GateOptions, GateRules, on_levels
+from polars_scorio.study.request import GateOptions, GateRules, SequentialOptions, on_levels
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:
@@ -240,11 +240,11 @@ def gate(
     return rows
 
 
-def _rules_and_options(given: GateOptions) -> tuple[GateRules, DecisionOptions]:
+def _rules_and_options(given: GateOptions) -> tuple[GateRules, SequentialOptions]:
     """The keywords of a gate alone, and those that comparisons have too."""
     rules = {name: value for name, value in given.items() if name in GateRules.__slots__}
     shared = {name: value for name, value in given.items() if name not in rules}
-    return GateRules(**rules), cast("DecisionOptions", shared)  # type: ignore[arg-type]  # by name
+    return GateRules(**rules), cast("SequentialOptions", shared)  # type: ignore[arg-type]  # by name
 
 
 def _gate_brackets(

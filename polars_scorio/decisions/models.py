@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
+    PLANS,
     POSITIVE,
     Overall,
     Range,
@@ -268,8 +269,8 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
             'target="population" compares what the trials themselves say of each question, and a '
             "prior has no say: leave prior= out"
         )
-    alone: DecisionOptions = {"planned_trials": None, "planned_questions": None}
-    return {**options, **alone, "target": "benchmark", "prior": "uniform"}
+    planned = dict.fromkeys(name for name, *_ in PLANS.values())  # the law has the plan
+    return {**options, **planned, "target": "benchmark", "prior": "uniform"}  # type: ignore[typeddict-item]  # of compare and gate
 
 
 # Numbers of pairs in which the prior decides, and of all pairs. The warning takes their sums; the

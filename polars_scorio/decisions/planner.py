@@ -21,7 +21,6 @@ from polars_scorio.arguments import (
     check_count,
     check_flag,
     check_number,
-    check_planned,
     known_text,
 )
 from polars_scorio.counting.log import (
@@ -161,7 +160,7 @@ class ExpectedScores:
         typical = questions / np.bincount(of, self.questions / self.trials, size)
         return fewest, most, typical, questions.astype(np.int64)
 
-    def forecast(self, sides: Sequence[Ints], unit: float, planned: int | None) -> TrialsAhead:
+    def forecast(self, sides: Sequence[Ints], unit: float) -> TrialsAhead:
         """Some scores, or differences of two, after further trials of each of their questions."""
         mu, _ = self.scores()
         _, _, typical, _ = self.trials_of_scores()
@@ -179,7 +178,6 @@ class ExpectedScores:
             number=np.min([typical[side] for side in sides], axis=0),
             unit=unit,
             variance=variance,
-            planned=planned,
         )
 
     def _sums(self, values: Floats) -> Floats:
@@ -300,11 +298,8 @@ def trials_needed(
     unmatched: Unmatched = "error",
     overall: Overall | None = None,
     prior: Prior | None = None,
-    planned_trials: int | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
-    if planned_trials is not None:
-        planned_trials = check_planned("planned_trials", planned_trials)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     if simultaneous is None:
@@ -338,15 +333,13 @@ def trials_needed(
     schema = result_schema(trials.strata, sides, _NEEDED)
     today = None
     if metric.calibrated and prior is None:
-        today = Request.from_trials(
-            trials, [metric], confidence=confidence, planned_trials=planned_trials
-        )
+        today = Request.from_trials(trials, [metric], confidence=confidence)
         groups = groups.then(SpokenChecks(today))
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
     goal = half_width, float(confidence), power, max_trials, simultaneous
-    need = _TrialsNeeded(request, metric, *goal, overall == "macro", planned_trials, today)
+    need = _TrialsNeeded(request, metric, *goal, overall == "macro", today)
     rows = in_all_strata(groups, trials, need, schema)
     common = half_width is None and unmatched == "drop"
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)], common=common)
@@ -364,7 +357,6 @@ class _TrialsNeeded:
     most: int
     simultaneous: bool  # whether the verdicts of a stratum are to hold at once
     means: bool  # whether the last stratum is the mean over the others, not their pool
-    planned: int | None  # planned trials of each question, if looks are repeated
     today: Request | None  # whose intervals decide pairs today; None: posteriors do
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -376,21 +368,15 @@ class _TrialsNeeded:
             expected = expected.with_means(groups.height - strata.height)
         if self.half_width is not None:
             each, z = [np.arange(groups.height)], self._critical(np.ones(groups.height, np.int64))
-            forecast = self._with_runs(
-                expected.forecast(each, self.metric.unit, self.planned), today, each
-            )
+            forecast = self._with_runs(expected.forecast(each, self.metric.unit), today, each)
             extra = forecast.for_half_width(self.half_width, z, self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, forecast, each, extra))
         stratum, (mu, sigma) = groups[STRATUM].to_numpy(), expected.scores()
         sign = -1 if self.request.trials.roles.lower_is_better else 1
         a, b = sides = _ranked_neighbours(stratum, sign * mu)
-        forecast = self._with_runs(
-            expected.forecast(sides, self.metric.unit, self.planned), today, sides
-        )
+        forecast = self._with_runs(expected.forecast(sides, self.metric.unit), today, sides)
         each = [np.arange(groups.height)]
-        alone = self._with_runs(
-            expected.forecast(each, self.metric.unit, self.planned), today, each
-        )
+        alone = self._with_runs(expected.forecast(each, self.metric.unit), today, each)
         noise = sigma if alone.runs is None else alone.whole_sigma(0 * each[0])
         share = _stratum_shares(stratum, mu, noise)[stratum[a]]
         models = np.bincount(stratum)[stratum[a]] if self.simultaneous else np.full_like(a, 2)

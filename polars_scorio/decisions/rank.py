@@ -21,7 +21,6 @@ from polars_scorio.arguments import (
     check_column,
     check_flag,
     check_number,
-    planned_looks,
 )
 from polars_scorio.counting.log import (
     Log,
@@ -57,7 +56,7 @@ from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import spoken_plan
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels, prior_of, read_prior, view_of
-from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
+from polars_scorio.subjects.scores import INFERENCE, StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,7 +68,7 @@ _TIED = 1e-12  # scores that differ by no more are the same
 # The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
 _RANKS = ("rank", "rank_lo", "rank_hi", "rank_tied")
-_COLUMNS = (*_RANKS, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", INFORMATION, *PRIOR_COUNTS)
+_COLUMNS = (*_RANKS, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *PRIOR_COUNTS)
 _NO_ROWS = pl.DataFrame(
     schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
@@ -128,9 +127,7 @@ def rank(
     }
     dtypes |= {_BEST: pl.Boolean(), "tier": pl.UInt32(), INFERENCE: pl.String()}
     dtypes |= bounds_dtype(models)
-    repeated = [] if planned_looks(options) is None else [INFORMATION]
-    dtypes |= dict.fromkeys(repeated, pl.Float64())
-    last = [INFERENCE, *bounds_dtype(models), *repeated]
+    last = [INFERENCE, *bounds_dtype(models)]
     order = [*_RANKS, *trials.models, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *last]
     columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
     refuse_repeats(columns)
@@ -249,8 +246,6 @@ class Ranking:
         columns |= self._rank_ranges(compared, here)
         unknown = np.full(here.shape, np.nan)
         columns["prob_best"] = self._chances(compared, columns) if self.chances else unknown
-        every = np.arange(here.shape[1])
-        columns[INFORMATION] = compared.pair_information(every, every)
         possible = columns["tier"] == 1
         if self.chances:
             possible &= Family(self.models.confidence).could_be_best(compared)

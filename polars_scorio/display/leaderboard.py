@@ -87,7 +87,6 @@ def leaderboard(
     questions = asked.pop("questions")
     request = Request.from_trials(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
     columns = report_columns(trials, needs=request.classes.needs)
-    columns = columns.with_information(request.choice.planned)
     named = [
         (metric.at_row(place), view)
         for metric, view in request.metrics

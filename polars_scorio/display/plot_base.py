@@ -14,7 +14,6 @@ from polars_scorio.arguments import (
     check_column,
     check_columns,
     check_confidence,
-    planned_looks,
 )
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Log, Trials, bind_roles, collected_together
@@ -145,7 +144,6 @@ class PlotBase:
         check_choices(options_left)
         asked = chosen_first(self._chosen, options_left)
         check_confidence(asked.get("confidence", 0.95))
-        planned_looks(asked)
         strata, every = _strata_roles(self._roles, along)
         trials, source = bind_roles(self._log, strata), bind_roles(self._log, every)
         metric = avg() if metric is None else metric

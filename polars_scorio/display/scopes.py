@@ -186,7 +186,6 @@ class Scope:
             metric,
             confidence=settings.confidence,
             power=POWER,
-            planned_trials=None if settings.target == "population" else settings.planned,
             **settings.plan,
         )
         open_pairs = self.pairs.filter(pl.col("better").is_null())

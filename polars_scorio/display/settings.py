@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polars_scorio.arguments import Overall, check_choice, check_confidence, planned_looks
-from polars_scorio.display.words import look_words, prior_words
+from polars_scorio.arguments import Overall, check_choice, check_confidence
+from polars_scorio.display.words import prior_words
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.study.request import InferenceOptions, PlanOptions, Prior, read_prior
 
@@ -19,8 +19,6 @@ class Settings:
     prior: Prior | None = None  # None: calibrated numbers
     target: Target = "benchmark"  # these questions, or their population
     confidence: float = 0.95
-    planned_trials: int | None = None  # of each question, if intervals hold at every look
-    planned_questions: int | None = None  # those of a population
     overall: Overall | None = None  # of several strata; None: their mean
 
     @classmethod
@@ -35,12 +33,6 @@ class Settings:
         if self.overall is not None:
             check_choice("overall", self.overall, Overall)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
-        planned_looks(self.report)
-
-    @property
-    def planned(self) -> int | None:
-        """The planned number that belongs to the target, if intervals hold at every look."""
-        return planned_looks(self.report)
 
     @property
     def level(self) -> str:
@@ -51,12 +43,8 @@ class Settings:
     def intervals(self) -> str:
         """Kind of the intervals, in words."""
         if self.prior is None:
-            words = f"calibrated {self.level} intervals; for posterior means, credible intervals"
-        else:
-            words = f"{self.level} credible intervals"
-        if self.planned is None:
-            return words
-        return f"{words}, {look_words(self.planned, self.target)}"
+            return f"calibrated {self.level} intervals; for posterior means, credible intervals"
+        return f"{self.level} credible intervals"
 
     @property
     def prior_in_words(self) -> str:
@@ -78,16 +66,7 @@ class Settings:
     @property
     def report(self) -> InferenceOptions:
         """Options of a report, a ranking and a comparison."""
-        options: InferenceOptions = {
-            "prior": self.prior,
-            "target": self.target,
-            "confidence": self.confidence,
-        }
-        if self.planned_trials is not None:
-            options["planned_trials"] = self.planned_trials
-        if self.planned_questions is not None:
-            options["planned_questions"] = self.planned_questions
-        return options
+        return {"prior": self.prior, "target": self.target, "confidence": self.confidence}
 
     @property
     def plan(self) -> PlanOptions:

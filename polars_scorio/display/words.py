@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, planned_looks
+from polars_scorio.arguments import Overall
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.roles import Roles
 from polars_scorio.metrics.from_text import named_metric
@@ -147,14 +147,7 @@ def inference_words(
         words.append("with prior trials")
     if target == "population":
         words.append("questions as a sample")
-    if (planned := planned_looks(options)) is not None:
-        words.append(look_words(planned, target or "benchmark"))
     return ", ".join(words)
-
-
-def look_words(planned: int, target: str) -> str:
-    """Words for intervals that hold at repeated looks."""
-    return f"which hold at every look (planned: {planned:,} {planned_units(target)})"
 
 
 def planned_units(target: str) -> str:

@@ -28,7 +28,6 @@ from polars_scorio.subjects.question_cells import (
 )
 from polars_scorio.subjects.scores import (
     INFERENCE,
-    INFORMATION,
     Law,
     Noise,
     Row,
@@ -69,13 +68,6 @@ class ReportColumns:
         numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
         added: dict[str, pl.DataType] = {"adjusted_for": pl.String(), INFERENCE: pl.String()}
         return replace(self, numbers=numbers | added)
-
-    def with_information(self, planned: int | None) -> ReportColumns:
-        """The columns with the share of the planned information, if intervals hold at any time."""
-        if planned is None:
-            return self
-        numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
-        return replace(self, numbers=numbers | {INFORMATION: pl.Float64(), INFERENCE: pl.String()})
 
 
 def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = ()) -> ReportColumns:

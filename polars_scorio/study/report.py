@@ -220,7 +220,6 @@ def report(
     trials = bind_roles(log, roles)
     request = Request.from_trials(trials, metrics, per=per, curves=bands, **options)
     columns = report_columns(trials, per, request.classes.needs)
-    columns = columns.with_information(request.choice.planned)
     columns = columns.with_bands() if bands else columns
     keys = [*columns.keys, *columns.question]
     hidden = [name for need in request.classes.needs if need.wide for name in need.visible]

@@ -28,7 +28,6 @@ from polars_scorio.arguments import (
     check_choice,
     check_confidence,
     check_number,
-    check_planned,
     nearest_hint,
     planned_looks,
     value_text,
@@ -89,22 +88,6 @@ class InferenceOptions(PlanOptions, total=False):
         float | None,
         Option(None, "Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95."),
     ]
-    planned_trials: Annotated[
-        int | None,
-        Option(
-            None,
-            """For early stopping: the trials of each question that you planned before you saw any
-            results. Intervals and verdicts are then valid at any time. Default: only once.""",
-        ),
-    ]
-    planned_questions: Annotated[
-        int | None,
-        Option(
-            None,
-            """The questions that you planned, in place of `planned_trials`, with
-            ``target="population"``.""",
-        ),
-    ]
 
 
 class ReportOptions(InferenceOptions, total=False):
@@ -158,11 +141,32 @@ class DecisionOptions(InferenceOptions, total=False):
     ]
 
 
+class SequentialOptions(DecisionOptions, total=False):
+    """The keywords of decisions that may be looked at while a log grows."""
+
+    planned_trials: Annotated[
+        int | None,
+        Option(
+            None,
+            """For early stopping: the trials of each question that you planned before you saw any
+            results. Intervals and verdicts are then valid at any time. Default: only once.""",
+        ),
+    ]
+    planned_questions: Annotated[
+        int | None,
+        Option(
+            None,
+            """The questions that you planned, in place of `planned_trials`, with
+            ``target="population"``.""",
+        ),
+    ]
+
+
 # Questions by their ids, or the file that lists them, one a line.
 Cases: TypeAlias = Category | Sequence[Category] | Path
 
 
-class GateOptions(DecisionOptions, total=False):
+class GateOptions(SequentialOptions, total=False):
     """The keywords of a gate, of which `GateRules` has the defaults."""
 
     stratum_margin: float | None
@@ -248,9 +252,6 @@ def chosen_options(options: Mapping[str, Any]) -> InferenceOptions:
         chosen["prior"] = tuple(x.item() if isinstance(x, np.generic) else x for x in shapes)
     if "confidence" in chosen:
         chosen["confidence"] = check_confidence(chosen["confidence"])
-    for name, *_ in PLANS.values():
-        if name in chosen:
-            chosen[name] = check_planned(name, chosen[name])
     return cast("InferenceOptions", chosen)
 
 

@@ -46,8 +46,6 @@ SAID = {
     "prior": {"prior": "uniform"},
     "target": {"target": "population"},
     "confidence": {"confidence": 0.9},
-    "planned_trials": {"planned_trials": 16},
-    "planned_questions": {"planned_questions": 80},
 }
 
 

@@ -333,14 +333,6 @@ def test_a_margin_must_be_given(gate):
     assert ended.value.code == 2
 
 
-@pytest.mark.slow
-def test_a_page_of_a_leaderboard_may_hold_at_every_look(folder):
-    versions(0.1).write_parquet("log.parquet")
-    assert main(["report", "log.parquet", "--planned-trials", "16", "-o", "report.html"]) == 0
-    text = (folder / "report.html").read_text(encoding="utf-8")
-    assert "hold at every look (planned: 16 trials a question)" in text
-
-
 def test_a_gate_of_verdicts_says_what_was_corrected(capsys):
     verdicts().write_parquet("verdicts.parquet")
     rates = ["--sensitivity", "88/100", "--specificity", "78/100"]

@@ -32,7 +32,6 @@ OPTIONS = {
     "population": {"target": "population"},
     "uniform": {"prior": "uniform"},
     "fitted": {"prior": "population"},
-    "anytime": {"planned_trials": 8},
 }
 
 

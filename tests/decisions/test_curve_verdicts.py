@@ -61,8 +61,11 @@ def test_a_curve_at_one_of_several_looks_repeats_a_look_at_a_larger_confidence(p
     sure = {"confidence": 0.95 ** (1 / 4), **looks}
     alone = LOG.compare(CURVE, **sure, simultaneous=False).select("lo", "hi", "better")
     assert_frame_equal(found, alone, rel_tol=1e-9)
-    band = LOG.report(CURVE, simultaneous=True, **looks)
-    plain = LOG.report(CURVE, **sure)
+
+
+def test_the_band_of_a_report_is_that_of_the_intervals_at_a_larger_confidence():
+    band = LOG.report(CURVE, simultaneous=True)
+    plain = LOG.report(CURVE, confidence=0.95 ** (1 / 4))
     for column, of_curve in (
         ("lo", pl.col("lo").cum_max()),
         ("hi", pl.col("hi").cum_min(reverse=True)),

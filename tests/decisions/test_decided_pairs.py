@@ -48,13 +48,3 @@ def test_rows_over_all_strata_leave_the_strata_as_they_are(overall):
     rows = log.trials_needed(overall=overall)
     assert rows.drop_nulls("stratum").equals(log.trials_needed())
     assert rows.filter(pl.col("stratum").is_null())["extra_trials"].to_list() == [0]
-
-
-def test_looks_that_are_repeated_decide_fewer_pairs():
-    log = drawn_log(30, 1)
-    once, planned = (log.trials_needed(planned_trials=plan) for plan in (None, 8))
-    needed = decided_by(planned, pl.col("extra_trials") == 0)
-    assert needed == decided_by(
-        log.compare(ps.avg(), planned_trials=8), pl.col("better").is_not_null()
-    )
-    assert needed < decided_by(once, pl.col("extra_trials") == 0)

@@ -231,8 +231,7 @@ def test_other_metrics_have_no_closed_form(log, metric, method):
         getattr(unreadable(log.schema).scorio(**ROLES), method)(*arguments, metric)
 
 
-@pytest.mark.parametrize("options", [{}, {"planned_trials": 64}], ids=str)
-def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
+def test_verdicts_that_hold_at_once_need_a_larger_critical_value():
     random = np.random.default_rng(2)
     rates = np.clip(random.random(30) + np.linspace(0, 0.4, 5)[:, None], 0, 1)
     totals = {"model": np.repeat(range(5), 30), "question": np.tile(range(30), 5), "n": 8}
@@ -240,12 +239,10 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
     strata = {2: five.filter(pl.col("model") < 2), 5: five}
     log = pl.concat(part.with_columns(models=size) for size, part in strata.items())
     log = log.scorio(by="models", count="count")
-    once, each = (log.trials_needed(simultaneous=held, **options) for held in (True, False))
+    once, each = (log.trials_needed(simultaneous=held) for held in (True, False))
     for size in strata:
         z = studentized_range.ppf(0.95, size, np.inf) / sqrt(2)
-        alone = log.trials_needed(
-            confidence=2 * NormalDist().cdf(z) - 1, **options, simultaneous=False
-        )
+        alone = log.trials_needed(confidence=2 * NormalDist().cdf(z) - 1, simultaneous=False)
         assert_frame_equal(once.filter(models=size), alone.filter(models=size))
     assert once.filter(models=2).equals(each.filter(models=2))
     assert (once.filter(models=5)["extra_trials"] > each.filter(models=5)["extra_trials"]).any()

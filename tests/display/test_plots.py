@@ -96,7 +96,6 @@ WRONG_OPTIONS = [
     ({"prior": "unifrm"}, ValueError, "did you mean 'uniform'"),
     ({"target": int}, TypeError, r'^target must be "benchmark" or "population", got <class'),
     ({"target": pl.col("x")}, TypeError, "^target must be"),
-    ({"planned_trials": "x"}, ValueError, "^planned_trials must be"),
     ({"confidence": 95}, ValueError, "^confidence must be"),
     ({"highlight": "x"}, ValueError, r"^highlight: no model 'x'; there are \['"),
 ]

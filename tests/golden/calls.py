@@ -98,7 +98,6 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
         ("macro", {"overall": "macro"}),
         ("micro", {"overall": "micro"}),
         ("population", {"target": "population"}),
-        ("every look", EVERY_LOOK[target]),
         ("confidence", {"confidence": 0.8}),
         ("wide", {"wide": True}),
     ):

@@ -36,7 +36,7 @@ def test_counts_hold_no_costs():
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
 @pytest.mark.parametrize(
     "options",
-    [{"prior": "uniform"}, {"prior": "population"}, {"prior": ROWS}, {"planned_trials": 16}],
+    [{"prior": "uniform"}, {"prior": "population"}, {"prior": ROWS}],
     ids=str,
 )
 def test_costs_have_calibrated_numbers_of_one_look_alone(metric, options):

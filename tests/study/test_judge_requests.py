@@ -36,12 +36,16 @@ def test_metrics_without_a_correction_are_refused(log, metric, said):
         ({"prior": "population"}, "posterior means are biased"),
         ({"prior": LOG}, "posterior means are biased"),
         ({"per": "question"}, 'leave per="question" out'),
-        ({"planned_trials": 16}, "planned_trials= is not known for numbers that are corrected"),
     ],
 )
 def test_options_without_a_correction_are_refused(log, options, said):
     with pytest.raises(ValueError, match=said):
         log.report(ps.avg(), **options)
+
+
+def test_looks_without_a_correction_are_refused(log):
+    with pytest.raises(ValueError, match="planned_trials= is not known for numbers that are corr"):
+        log.compare(ps.avg(), planned_trials=16)
 
 
 def test_draws_over_a_population_of_clusters_are_refused():

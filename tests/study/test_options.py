@@ -11,7 +11,7 @@ from polars_scorio.study.request import (
 
 
 def test_an_accessor_keeps_what_is_named():
-    named = {"prior": "population", "target": None, "confidence": 0.9, "planned_trials": None}
+    named = {"prior": "population", "target": None, "confidence": 0.9}
     assert chosen_options(named) == {"prior": "population", "confidence": 0.9}
 
 
@@ -21,7 +21,6 @@ def test_an_accessor_keeps_what_is_named():
         ({"prior": "beta"}, "prior must be .*, got 'beta'"),
         ({"target": "all"}, "target must be .*, got 'all'"),
         ({"confidence": 1}, "confidence must be .*, got 1"),
-        ({"planned_trials": 0}, "planned_trials must be .*, got 0"),
     ],
 )
 def test_what_no_method_takes_is_refused(chosen, message):

@@ -1,4 +1,4 @@
-"""Looks again and again at a log that grows: what `planned_trials` does to every number."""
+"""Looks again and again at a log that grows: what `planned_trials` does to a comparison."""
 
 import numpy as np
 import polars as pl
@@ -103,25 +103,6 @@ def test_about_a_population_the_plan_counts_questions(overall):
         assert found["information_fraction"].tail(3).to_list() == [1.0] * 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["benchmark", "population"])
-def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
-    accessor = random_log(3).scorio(target=target)
-    plan, confidence = {"planned_trials": 16}, confidence_at(0.5)
-    if target == "population":
-        plan, confidence = {"planned_questions": 20}, confidence_at(1)
-    for ask in (accessor.report, accessor.rank, accessor.leaderboard):
-        found = ask(ps.avg(), **plan)
-        once = ask(ps.avg(), confidence=confidence)
-        ends = [
-            name for name in found.columns if name.endswith(("lo", "hi")) and "rank" not in name
-        ]
-        assert len(ends) == 2
-        assert_frame_equal(
-            found.select(ends), once.select(ends), check_column_order=False, abs_tol=1e-9
-        )
-
-
 def test_differences_over_a_population_are_those_of_the_study():
     for case in VECTORS["anytime"]["population"]:
         gaps, plan = np.array(case["d"]), case["plan"]
@@ -166,8 +147,6 @@ def test_the_model_with_less_information_decides_about_a_pair():
     log = pl.concat([random_log(5, trials=16, models=["ada"]), random_log(5, models=["bob"])])
     pair = log.scorio.compare(ps.avg(), planned_trials=16)
     assert pair["information_fraction"].item() == 0.5
-    rows = log.scorio.avg(planned_trials=16)
-    assert rows["information_fraction"].to_list() == [1.0, 0.5]
 
 
 def test_verdicts_about_all_pairs_are_made_in_one_step():
@@ -181,76 +160,26 @@ def test_verdicts_about_all_pairs_are_made_in_one_step():
     pairs = log.compare(ps.avg(), planned_trials=16, simultaneous=True)
     once = log.compare(ps.avg(), confidence=float(2 * ndtr(critical) - 1), simultaneous=False)
     assert_frame_equal(pairs.select(ENDS), once.select(ENDS), abs_tol=1e-4)
-    ranks = log.rank(ps.avg(), planned_trials=16)
-    assert ranks.select("model", "rank_lo", "rank_hi").rows() == [
-        ("ada", 1, 1), ("bob", 2, 3), ("cy", 2, 3), ("dee", 4, 4)
-    ]  # fmt: skip
-
-
-def test_a_trajectory_is_a_confidence_sequence():
-    log = random_log(6, models=["ada"]).scorio(planned_trials=8)
-    path = log.trajectory(ps.avg())
-    widths = (path["hi"] - path["lo"]).to_list()
-    assert widths == sorted(widths, reverse=True)
-    last = log.avg().select(ENDS)
-    assert_frame_equal(path.tail(1).select(ENDS), last, abs_tol=1e-9)
-
-
-def test_the_best_model_is_corrected_for_every_look():
-    log = random_log(7).scorio
-    repeated, once = (
-        log.best(ps.avg(), **plan).row(0, named=True) for plan in ({"planned_trials": 16}, {})
-    )
-    assert repeated["best_lo"] < once["best_lo"] < once["best_hi"] < repeated["best_hi"]
-    assert set(once["could_be_best"]) <= set(repeated["could_be_best"])
-
-
-def test_plans_need_more_trials_for_a_verdict_that_holds_at_every_look():
-    log = pl.concat(
-        long([[1] * hits + [0] * (16 - hits)] * 12, model)
-        for model, hits in (("ada", 9), ("bob", 8))
-    ).scorio
-    once, plan = log.trials_needed()["extra_trials"].item(), 64
-    repeated = log.trials_needed(planned_trials=plan)["extra_trials"].item()
-    assert repeated > once > 0
-    width = log.trials_needed(half_width=0.05)["extra_trials"].max()
-    assert log.trials_needed(half_width=0.05, planned_trials=plan)["extra_trials"].max() > width
-
-
-def test_plans_of_questions_need_more_of_them_too():
-    log = random_log(8).scorio
-    once = log.questions_needed(half_width=0.05)["extra_questions"].to_list()
-    repeated = log.questions_needed(half_width=0.05, planned_questions=100)[
-        "extra_questions"
-    ].to_list()
-    assert all(more > few for more, few in zip(repeated, once, strict=True))
-
-
-@pytest.mark.slow
-def test_what_people_read_says_that_it_holds_at_every_look():
-    log = random_log(9).scorio(planned_trials=16)
-    words = "which hold at every look (planned: 16 trials a question)"
-    assert words in ps.to_markdown(log.leaderboard())
-    assert words in str(log.plot.intervals().to_dict()["title"]["subtitle"])
-    sample = random_log(9).scorio(planned_questions=40, target="population")
-    assert "(planned: 40 questions)" in ps.to_markdown(sample.leaderboard())
 
 
 def test_the_planned_number_is_that_of_the_target():
-    log = random_log(9)
+    log = random_log(9).scorio
     message = "^planned_trials= and planned_questions= are two plans of one log: .* Pass one, and "
     with pytest.raises(ValueError, match=message):
-        log.scorio.avg(planned_trials=16, planned_questions=40)
-    both = log.scorio(planned_trials=16)
-    with pytest.raises(ValueError, match=message):
-        both.rank(target="population", planned_questions=40)
-    rows = both.avg(target="population", planned_trials=None, planned_questions=40)
-    assert_frame_equal(rows, log.scorio.avg(target="population", planned_questions=40))
+        log.compare(planned_trials=16, planned_questions=40)
     message = "^planned_trials= does not say .* about a population .* need planned_questions="
     with pytest.raises(ValueError, match=message):
-        log.scorio.compare(planned_trials=16, target="population")
+        log.compare(planned_trials=16, target="population")
     with pytest.raises(ValueError, match=r"about these questions .* need planned_trials="):
-        log.scorio.rank(planned_questions=40)
+        log.gate("ada", margin=0.1, planned_questions=40)
+
+
+def test_only_decisions_know_of_looks():
+    log = random_log(9).scorio
+    asks = [log.report, log.rank, log.best, log.leaderboard, log.trials_needed, log, ps.scorio]
+    for ask in asks:
+        with pytest.raises(TypeError, match="planned_trials"):
+            ask(**{"planned_trials": 16, **({"frame": log.frame} if ask is ps.scorio else {})})
 
 
 @pytest.mark.parametrize("plan", [True, 0, -1, 1.5, "16", 10**19])
@@ -258,11 +187,8 @@ def test_a_plan_that_is_no_positive_int_is_refused(plan):
     message = (
         "^planned_trials must be the planned number of trials .* written down before the first look"
     )
-    for ask in (random_log(1).scorio.compare, random_log(1).scorio.trials_needed):
-        with pytest.raises(ValueError, match=message):
-            ask(planned_trials=plan)
     with pytest.raises(ValueError, match=message):
-        random_log(1).scorio(planned_trials=plan)
+        random_log(1).scorio.compare(planned_trials=plan)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +202,7 @@ def test_a_plan_that_is_no_positive_int_is_refused(plan):
 )
 def test_posterior_means_are_refused_with_the_way_out(metric, options):
     with pytest.raises(ValueError, match=r"means are biased, so .* without prior=, and a row"):
-        random_log(1).scorio.report(metric, planned_trials=16, **options)
+        random_log(1).scorio.compare(metric, planned_trials=16, **options)
 
 
 def test_draws_beyond_the_trials_have_a_range_and_no_verdict():
@@ -288,5 +214,3 @@ def test_draws_beyond_the_trials_have_a_range_and_no_verdict():
 def test_a_look_far_before_the_plan_leaves_everything_open():
     pair = random_log(1, trials=2).scorio.compare(ps.avg(), planned_trials=10**9)
     assert pair.select(ENDS).rows() == [(-1.0, 1.0)] * 3
-    once, far = (random_log(1, trials=2).scorio.avg(planned_trials=plan) for plan in (2, 10**9))
-    assert (far["lo"] < once["lo"] / 2).all()

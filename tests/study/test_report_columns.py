@@ -49,6 +49,5 @@ def test_the_help_of_report_and_its_page_name_every_column():
         ((ps.cost_per_success(),), {"category": "won", "cost": "usd"}),
         ((ps.avg(),), {"category": "reward"}),
         ((ps.avg(),), {"category": "verdict", "truth": "human"}),
-        ((ps.avg(),), {"category": "won", "planned_trials": 9}),
     ):
         assert {*log.scorio(**roles).report(*metrics).columns} <= named

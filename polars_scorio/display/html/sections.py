@@ -93,7 +93,6 @@ class Sheet:
 
     def basis(self) -> tuple[str, ...]:
         """Metric, confidence, family and target."""
-        looks = "" if self.settings.planned is None else ", at every look"
         rows = lead_rows(self.main)
         many = int(rows["clusters"].max() or 0) if "clusters" in rows.columns else 0  # type: ignore[arg-type]
         within = f" in {count_of(many, 'cluster')}" * bool(many)
@@ -104,7 +103,7 @@ class Sheet:
         made = ", ".join(filter(None, [lead_label(self.main), self.main.overall_basis()]))
         return (
             made + judged,
-            f"{self.settings.level} confidence{self.at_once}{looks}",
+            f"{self.settings.level} confidence{self.at_once}",
             target,
         )
 
