@@ -1,18 +1,41 @@
-"""How far off a mean over questions may be where these are a sample: CALIBRATED.md, rule 8."""
+"""The mean of a population of which questions are a sample, by plain sums."""
+
+from math import sqrt
+
+from scipy.stats import norm, t
 
 
-def variance_of_mean(values, width, clusters=None):
-    """What is seen, and what may have been missed, by plain sums."""
-    questions = len(values)
-    mean = sum(values) / questions
-    if clusters is None:
-        clusters = range(questions)
-    of_cluster = dict.fromkeys(clusters, 0.0)
-    for value, cluster in zip(values, clusters, strict=True):
-        of_cluster[cluster] += (value - mean) * len(of_cluster) / questions
-    size = len(of_cluster)
-    square = sum(each**2 for each in of_cluster.values())
-    fourth = sum(each**4 for each in of_cluster.values())
-    events = square**2 / fourth if fourth else 0.0
-    total = square * size / (size - 1)
-    return total / size**2 + (total + 2 * width**2) / ((events + 1) * size * (size + 1))
+def plus_two(values, ends, shares=None):
+    """Centre, standard error and degrees of freedom, with one more value at each end of a range.
+
+    After "plus four" (A. Agresti, B. A. Coull 1998, The American Statistician 52, 119-126).
+    """
+    shares = [1 / len(values)] * len(values) if shares is None else shares
+    number = 1 / sum(share**2 for share in shares)
+    every = [*values, *ends]
+    weight = [share * number / (number + 2) for share in shares] + [1 / (number + 2)] * 2
+    centre = sum(w * x for w, x in zip(weight, every, strict=True))
+    square = sum(w * (x - centre) ** 2 for w, x in zip(weight, every, strict=True))
+    return centre, sqrt(square / (number + 1)), number + 1
+
+
+def cluster_means(values, clusters):
+    """The mean of each cluster, and its share of the questions."""
+    means, shares = [], []
+    for cluster in dict.fromkeys(clusters):
+        members = [x for x, name in zip(values, clusters, strict=True) if name == cluster]
+        means.append(sum(members) / len(members))
+        shares.append(len(members) / len(values))
+    return means, shares
+
+
+def difference_numbers(differences, width, confidence=0.95, shares=None):
+    """Difference, sigma, z, chance to be better, and both ends of a pair of models."""
+    centre, sigma, freedom = plus_two(differences, (-width, width), shares)
+    shares = [1 / len(differences)] * len(differences) if shares is None else shares
+    diff = sum(share * x for share, x in zip(shares, differences, strict=True))
+    reach = t.ppf((1 + confidence) / 2, freedom) * sigma
+    # From the smaller tail: the other one loses its digits.
+    z = -norm.ppf(t.cdf(-abs(centre) / sigma, freedom)) * (1 if centre > 0 else -1)
+    ends = max(centre - reach, -width), min(centre + reach, width)
+    return [diff, sigma, z, t.cdf(centre / sigma, freedom), *ends]

@@ -54,7 +54,7 @@ def text_paragraphs(page: Path) -> Iterator[str]:
         yield " ".join(line for line in paragraph.split() if not paragraph.startswith(("|", "#")))
 
 
-PUBLIC_STUDY = ("report", "request", "overall", "forecast", "priors")
+PUBLIC_STUDY = ("report", "request", "overall", "priors")
 
 
 def quoting_pages() -> Iterator[Path]:

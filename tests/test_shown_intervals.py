@@ -132,15 +132,6 @@ def test_posterior_decisions_show_numbers_inside_their_intervals(log, confidence
 
 
 @law
-@given(logs(), confidences)
-def test_forecasts_show_numbers_inside_their_ranges(log, confidence):
-    scorio = log.scorio(count="count", confidence=confidence)
-    k = fewest_trials(log)
-    for metric in (ps.pass_at_k, ps.pass_hat_k, ps.geom_at_k):
-        refuse_outside(scorio.forecast(sorted({k + 1, 2 * k, 5 * k}), metric), "mu")
-
-
-@law
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=6), confidences)
 def test_expressions_show_numbers_inside_their_intervals(outcomes, confidence):
     column = pl.DataFrame({"category": outcomes}).select(

@@ -95,7 +95,7 @@ def planned(rng: np.random.Generator, p: Floats) -> tuple[Ints, Ints]:
 def spent(n: Ints, c: Ints, *, budget: int) -> Ints:
     """The further trials of each question of one log."""
     log = counted(n[None], c[None]).drop("model").scorio(model=None, count="count")
-    return log.next_trials(budget)["extra"].to_numpy().astype(np.int64)
+    return log.next_trials(budget)["extra_trials"].to_numpy().astype(np.int64)
 
 
 Design = Callable[[np.random.Generator, Floats], tuple[Ints, Ints]]
@@ -133,7 +133,8 @@ def measured(
     found = np.mean([verdict_of(each.p) == "alarm" for each in every])
     for title, (metric, prior) in METHODS.items():
         rows = log.report(metric, prior=prior)
-        lo, hi, error = rows["lo"].to_numpy(), rows["hi"].to_numpy(), rows["mu"].to_numpy() - truth
+        centre = rows["mu" if "mu" in rows.columns else "estimate"]
+        lo, hi, error = rows["lo"].to_numpy(), rows["hi"].to_numpy(), centre.to_numpy() - truth
         held = (lo <= truth) & (truth <= hi)
         numbers = truth.mean(), error.mean(), np.sqrt((error**2).mean()), held.mean()
         yield title, *numbers, found

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from scipy.special import gammaln, stdtrit, xlog1py, xlogy
+from scipy.special import gammaln, xlog1py, xlogy
 
 from polars_scorio.maths.covariance import paired_means
 
@@ -26,14 +26,13 @@ METRICS = {
 
 
 def intervals(differences):
-    """Intervals of many samples of questions at once: by both fits, and by t."""
+    """Intervals of many samples of questions at once: with two more questions, and by t."""
     samples, questions = differences.shape
     both = np.stack([differences.ravel(), np.zeros(differences.size)], axis=1)
-    t = stdtrit(questions - 1, 0.975)
     for span in (1.0, 0.0):
         found = paired_means(both, questions * np.arange(samples), span)
-        mean, sigma = found.mean[:, 0] - found.mean[:, 1], found.sigma()[:, 0, 1]
-        yield np.maximum(mean - t * sigma, -1), np.minimum(mean + t * sigma, 1)
+        lo, hi = found.differences(np.array([0]), np.array([1])).ends(0.025)
+        yield np.maximum(lo[:, 0], -1), np.minimum(hi[:, 0], 1)
 
 
 def over_all_outcomes(questions):

@@ -17,7 +17,6 @@ from examples.validation.promised_tables import PRINTED
 from examples.validation.true_values import at_k
 
 TRIALS, LOST, QUESTIONS = 8, (0.01, 0.05), (50, 200)
-SAID = {"calibrated": "interval", "range": "range"}
 
 
 def lost_rows(cell: Cell, lost: float, replicates: int) -> pl.DataFrame:
@@ -40,8 +39,8 @@ def lost_rows(cell: Cell, lost: float, replicates: int) -> pl.DataFrame:
 
 
 def lost_table(rows: pl.DataFrame) -> pl.DataFrame:
-    """Coverage of both kinds of rows, on average and in the worst population."""
-    keys = ["lost", "questions", "inference"]
+    """Coverage of the ranges, on average and in the worst population."""
+    keys, rows = ["lost", "questions"], rows.filter(inference="range")
     each = rows.group_by(*keys, "population").agg(worst=pl.col("covered").mean())
     table = rows.group_by(keys).agg(
         rows=pl.len(), coverage=pl.col("covered").mean(), width=pl.col("width").mean()
@@ -50,7 +49,6 @@ def lost_table(rows: pl.DataFrame) -> pl.DataFrame:
     return table.join(worst, on=keys).sort(keys).select(
         (100 * pl.col("lost")).cast(pl.Int64).cast(pl.String).add(" %").alias("lost trials"),
         "questions",
-        pl.col("inference").cast(pl.String).replace(SAID).alias("row"),
         "rows",
         *(pl.col(name).map_elements("{:.3f}".format, pl.String).str.strip_prefix("0")
           for name in ("coverage", "worst", "width")),

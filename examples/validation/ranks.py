@@ -42,7 +42,8 @@ class Logs:
     truth: np.ndarray
     mean: np.ndarray
     pairs: tuple[np.ndarray, np.ndarray]  # columns of both models of each pair
-    sigma: np.ndarray  # of each pair of models, shape (logs, models, models), as the next two
+    centre: np.ndarray  # of each pair of models, shape (logs, models, models), as the next three
+    sigma: np.ndarray
     score: np.ndarray
     p_value: np.ndarray
     critical: np.ndarray  # of all pairs, a column
@@ -58,12 +59,13 @@ def benchmark_logs(truth, questions, n, rng):
     mean = estimate.mean(axis=1)
     sigma = np.sqrt((estimate * (1 - estimate) / (n - 1)).sum(axis=1)) / questions
     of_pairs = np.hypot(sigma[:, :, None], sigma[:, None, :])
-    score = _score(mean, of_pairs)
+    score = _score(mean[:, :, None] - mean[:, None, :], of_pairs)
     return Logs(
         # Models that are equal answer equally; the order of the others is that of their truths.
         p.mean(axis=1),
         mean,
         np.triu_indices(mean.shape[1], 1),
+        mean[:, :, None] - mean[:, None, :],
         of_pairs,
         score,
         2 * ndtr(-score),
@@ -80,20 +82,19 @@ def population_logs(truth, questions, n, rng):
     p = ndtr(SLOPE * x + np.sqrt(1 + SLOPE**2) * ndtri(truth)[:, None, :])
     values = (rng.binomial(n, p) / n).reshape(-1, models)
     both = paired_means(values, questions * np.arange(logs), 1.0)
-    score, pairs = _score(both.mean, both.sigma()), np.triu_indices(models, 1)
+    students = both.differences(*np.divmod(np.arange(models**2), models))
+    centre, error, freedom = (each.reshape(logs, models, models) for each in students)
+    score = _score(centre, error)
     return Logs(
         truth,
         both.mean,
-        pairs,
-        both.sigma(),
+        np.triu_indices(models, 1),
+        centre,
+        error,
         score,
-        2 * stdtr(questions - 1, -score),
+        2 * stdtr(freedom, -score),
         *(student_critical(c, both.freedom[:, None]) for c in critical_values((logs, models))),
-        leaders(
-            both.mean,
-            np.sign(both.mean[:, :, None] - both.mean[:, None, :])
-            * student_z(score, both.freedom[:, None, None]),
-        ),
+        leaders(both.mean, np.sign(centre) * student_z(score, freedom)),
     )
 
 
@@ -109,8 +110,8 @@ def leaders(mean, z):
     return leading_chances(mean, [mean], lambda a, b: z[log, a, b])
 
 
-def _score(mean, sigma):
-    gap = np.abs(mean[:, :, None] - mean[:, None, :])
+def _score(centre, sigma):
+    gap = np.abs(centre)
     return np.divide(gap, sigma, out=np.zeros_like(gap), where=gap > 0)
 
 
@@ -138,7 +139,7 @@ def measured(logs):
     """The numbers of a row of the table."""
     a, b = logs.pairs
     verdicts = logs.score[:, a, b] > logs.critical
-    gap, true_gap = (each[:, a] - each[:, b] for each in (logs.mean, logs.truth))
+    gap, true_gap = logs.centre[:, a, b], logs.truth[:, a] - logs.truth[:, b]
     held = (np.abs(gap - true_gap) <= logs.critical * logs.sigma[:, a, b] + 1e-12).all(axis=1)
     wrong = (verdicts & (np.sign(gap) != np.sign(true_gap))).any(axis=1)
     differs = np.zeros(logs.score.shape, dtype=bool)

@@ -17,8 +17,7 @@ from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows, r
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.metrics.from_text import unknown_method
-from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
-from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.metric import Metric, Weights
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import (
     Frame,
@@ -31,8 +30,6 @@ from polars_scorio.study.request import (
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from polars_scorio.study.forecast import Drawn
 
 
 _MOST = 12  # names of other columns
@@ -252,10 +249,10 @@ class Accessor(Generic[FrameT]):
             trials            number of trials with an outcome
             dropped           number of trials that ``missing="drop"`` left out
             inference         kind of interval: "calibrated" (no prior), "posterior", "population
-                              posterior", or "range" if k exceeds the trials
+                              posterior", or "range" if k exceeds the trials of a question
             sigma             standard error; with a prior, standard deviation of the posterior
-            estimate          value from the trials alone: unbiased, but for blends, ratios of costs
-                              and few questions with fewer than k trials; null if these are many
+            estimate          value from the trials alone: unbiased, but for blends and ratios of
+                              costs; null if k exceeds the trials of a question
             mu                only with a prior: the posterior mean
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
@@ -457,13 +454,17 @@ class Accessor(Generic[FrameT]):
         prior: Frame | None = None,
         confidence: float | None = None,
     ) -> FrameT:
-        """Beta distribution of the questions' success rates, as ``prior="population"`` fits it.
+        """Population of the questions' success rates, as ``prior="population"`` has it.
+
+        The mean is the average over the questions, with the interval of
+        ``report(ps.avg(), target="population")``. How different the questions are is a mean over
+        216 fixed populations, each weighted by how well it explains the counts; they have six
+        correlations, so that the interval reaches to half-way between two of these at least.
 
         Parameters
         ----------
         w : sequence or dict of float, optional
-            Weight of each category, as for `ps.bayes`, for a Dirichlet distribution of several
-            categories. Default: success and failure.
+            Weights of two categories, as for `ps.bayes`. Default: success 1, failure 0.
         prior : DataFrame or LazyFrame, optional
             Earlier trials, as in `report`: they count as data.
         confidence : float, optional
@@ -475,7 +476,8 @@ class Accessor(Generic[FrameT]):
             A row per stratum and model: questions, trials, `mean` (rate or weight), `icc`
             (intra-class correlation: 0 if all questions are equally hard, 1 if the trials of a
             question repeat each other) and `s`, the number of trials that the prior is worth, (1 -
-            icc) / icc; the last three with an interval (mean_lo, mean_hi, ...).
+            icc) / icc; the last three with an interval (mean_lo, mean_hi, ...), which of the mean
+            is null for a single question.
 
         Raises
         ------
@@ -484,7 +486,6 @@ class Accessor(Generic[FrameT]):
 
         See Also
         --------
-        forecast : A metric at more trials than the log has.
         report : Scores with ``prior="population"``.
 
         Examples
@@ -493,77 +494,12 @@ class Accessor(Generic[FrameT]):
         >>> import polars_scorio
         >>> trials = pl.DataFrame({"model": "m", "question": [1, 2] * 8, "category": [0, 1] * 8})
         >>> trials.scorio(trial=None).population().select(pl.col("mean", "icc").round(2)).row(0)
-        (0.5, 0.66)
+        (0.5, 0.61)
         """
         from polars_scorio.study.priors import population
 
         sure = self._sure(confidence)
         plan = population(self._log_study(), self._roles, w, prior=prior, confidence=sure)
-        return self._returned(plan)
-
-    @takes_options()
-    def forecast(
-        self,
-        k: DrawSizes | None = None,
-        metric: Drawn = pass_at_k,
-        *,
-        confidence: float | None = None,
-    ) -> FrameT:
-        """Range of a metric at more trials than the log has: a prediction, not a measurement.
-
-        Parameters
-        ----------
-        k : int or sequence of int, optional
-            Draw sizes; default 100, 1,000 and 10,000.
-        metric : function or Metric
-            The metric: a function of draw sizes, or a metric with its own. Default: `ps.pass_at_k`.
-        confidence : float, optional
-            Confidence of the ranges. Default: as set in `df.scorio()`, else 0.95.
-
-        Returns
-        -------
-        DataFrame or LazyFrame
-            A row per stratum, model and k:
-
-            ================  ==================================================================
-            by..., model      the stratum and the model
-            metric, k         the metric, and its draw size
-            trials_max        trials of the longest question
-            extrapolation     k over the trials of the shortest question
-            misfit            lack of fit of one Beta population (likelihood ratio); above 15,
-                              numbers under ``prior="population"`` are unreliable for k > 1
-            holdout_error     error of a forecast of all n trials from a quarter of them; null below
-                              eight trials, or if n differs
-            mu                prediction of the fitted population; null if k is more than twice the
-                              trials of the shortest question
-            lo, hi            range over all populations that the counts do not reject
-            ================  ==================================================================
-
-        Raises
-        ------
-        TypeError
-            If `metric` makes no metric, or `k` is given twice.
-        ValueError
-            For metrics that are no mean credit of draws, such as blends; else as `report`.
-
-        See Also
-        --------
-        trials_needed : Further trials until neighbours differ.
-        pass_at_k : The metric within the trials of the log.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio as ps
-        >>> totals = pl.DataFrame({"model": "ada", "question": range(40), "n": 4, "c": [0, 1] * 20})
-        >>> ahead = ps.from_successes(totals).scorio(count="count").forecast([4, 64])
-        >>> ahead.select("k", "extrapolation", pl.col("mu", "lo", "hi").round(1)).rows()
-        [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, None, 0.8, 1.0)]
-        """
-        from polars_scorio.study.forecast import forecast
-
-        sure = self._sure(confidence)
-        plan = forecast(self._log_study(), self._roles, k, metric, confidence=sure)
         return self._returned(plan)
 
     def _with(self, options: OptionsT) -> OptionsT:

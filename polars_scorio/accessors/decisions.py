@@ -105,7 +105,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals |= {"n": 8, "c": [8, 6, 5, 5, 5, 1]}  # trials and successes
         >>> pair = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").compare()
         >>> pair.select("model_a", pl.col("diff", "prob_better").round(3), "better").row(0)
-        ('ada', 0.333, 0.99, 'ada')
+        ('ada', 0.333, 0.983, 'ada')
         """
         from polars_scorio.decisions.compare import compare
 
@@ -262,7 +262,7 @@ class DecisionMethods(Accessor[FrameT]):
                               ``rank_lo == 1``, which is about all ranks together
             ================  ==================================================================
 
-            If k exceeds the trials, all but lo and hi are null: predictions are not ranked.
+            If k exceeds the trials, all but lo and hi are null: ranges are not ranked.
 
         Raises
         ------
@@ -293,7 +293,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals |= {"n": 8, "c": [8, 6, 5, 6, 5, 3]}  # trials and successes
         >>> rows = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").rank()
         >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("prob_best").round(2)).rows()
-        [(1, 1, 2, 'ada', 0.93), (2, 1, 2, 'bob', 0.07)]
+        [(1, 1, 2, 'ada', 0.9), (2, 1, 2, 'bob', 0.1)]
         """
         from polars_scorio.decisions.rank import rank
 
@@ -399,7 +399,7 @@ class GateMethods(Accessor[FrameT]):
         >>> log = ps.from_successes(pl.DataFrame({**totals, "n": 8, "c": old + new}))
         >>> row = log.scorio(count="count").gate("v1", margin=0.05).row(0, named=True)
         >>> row["verdict"], round(row["diff"], 3), round(row["hi"], 2), row["broken"]
-        ('fail', -0.391, -0.26, 3)
+        ('fail', -0.391, -0.24, 3)
         """
         from polars_scorio.decisions.gate import gate
 
@@ -578,7 +578,7 @@ class GateMethods(Accessor[FrameT]):
         >>> totals = {"model": "v1", "question": range(40), "n": 4, "c": [4, 3, 2, 0] * 10}
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
         >>> log.reruns().select("flaky", pl.col("flips", "noise_floor").round(3)).row(0)
-        (20, 0.292, 0.089)
+        (20, 0.292, 0.09)
         """
         from polars_scorio.decisions.reruns import reruns
 

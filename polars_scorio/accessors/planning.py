@@ -186,7 +186,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> totals = pl.DataFrame({**totals, "n": 8, "c": [8, 6, 5, 7, 6, 5, 3, 7]})
         >>> log = ps.from_successes(totals).scorio(count="count")
         >>> log.questions_needed(ps.avg()).select("questions", "extra_questions", "total").row(0)
-        (4, 28, 32)
+        (4, 80, 84)
         """
         options = self._with(options)
         from polars_scorio.decisions.planner import questions_needed

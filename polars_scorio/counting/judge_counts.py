@@ -88,7 +88,7 @@ def judge(*, sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Judg
     >>> log = pl.DataFrame({"question": range(100), "category": [1] * 62 + [0] * 38})
     >>> judged = log.scorio(model=None, trial=None, judge=grader)
     >>> judged.avg().select(pl.col("estimate", "lo", "hi", "estimate_uncorrected").round(2)).row(0)
-    (0.61, 0.44, 0.76, 0.62)
+    (0.61, 0.44, 0.77, 0.62)
     """
     return Judge(sensitivity, specificity)
 

@@ -7,14 +7,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from hashlib import blake2b
 from threading import RLock
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from polars.exceptions import ColumnNotFoundError, PolarsError
 
 from polars_scorio.arguments import known_text
@@ -186,12 +184,12 @@ def collected_together(
 
 
 class Study:
-    """A DataFrame of trials that is counted once, and fitted once, for all that is asked of it.
+    """A DataFrame of trials that is counted once for all that is asked of it.
 
     Methods that share an accessor, and the sections of a page, share a study: report, compare, rank
-    and best of one log take one aggregation and one fit. A frame that was changed in place is
-    counted anew. To do without it, pass the LazyFrame itself. With `means_alone` comparisons have
-    no rows of the strata beside those of their means.
+    best of one log take one aggregation. A frame that was changed in place is counted anew. To do
+    without it, pass the LazyFrame itself. With `means_alone` comparisons have no rows of the strata
+    beside those of their means.
     """
 
     def __init__(self, frame: pl.DataFrame, *, means_alone: bool = False) -> None:
@@ -206,7 +204,6 @@ class Study:
     def _forget(self) -> None:
         self._known = self.frame.clone()  # shares the columns
         self._counted = dict[tuple[Hashable, ...], tuple[object, pl.DataFrame]]()
-        self._fits = dict[bytes, object]()
         self._kept = dict[Hashable, object]()
 
     def counted(self, roles: Roles, key: tuple[Hashable, ...], plan: pl.LazyFrame) -> pl.DataFrame:
@@ -230,18 +227,6 @@ class Study:
             if key not in self._kept:
                 self._kept[key] = make()
             return cast("FitT", self._kept[key])
-
-    def fitted(self, contents: Sequence[NDArray[Any]], fit: Callable[[], FitT]) -> FitT:
-        """The fit of some arrays, made once for each content."""
-        digest = blake2b()
-        for each in contents:
-            digest.update(str((each.shape, each.dtype)).encode())
-            digest.update(np.ascontiguousarray(each).data)
-        with self._lock:
-            key = digest.digest()
-            if key not in self._fits:
-                self._fits[key] = fit()
-            return cast("FitT", self._fits[key])
 
 
 Log: TypeAlias = pl.LazyFrame | Study

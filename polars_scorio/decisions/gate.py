@@ -354,9 +354,9 @@ class _Gate:
                 "compare with it. Concatenate the logs of both"
             )
         for k in self.models.metric.row_sizes:
-            self._refuse_forecasts(evaluated, k)
+            self._refuse_ranges(evaluated, k)
 
-    def _refuse_forecasts(self, evaluated: Evaluated, k: int | None) -> None:
+    def _refuse_ranges(self, evaluated: Evaluated, k: int | None) -> None:
         """Refuse draws of more trials than some question has."""
         beyond = evaluated.keys.filter(
             pl.Series(evaluated.lacks_estimate((self.models.metric.name, k)))
@@ -368,8 +368,8 @@ class _Gate:
         place = ", ".join(f"{key}={first[key]!r}" for key in keys)
         raise ValueError(
             f"gate: {self.models.metric.name} draws k={k} trials of a question, and some "
-            f"question has fewer, the first at {place}. A prediction has no verdict: take a "
-            "smaller k, or more trials"
+            f"question has fewer, the first at {place}. A range has no verdict: take a smaller k, "
+            "count the first trials of each question (first=), or collect more trials"
         )
 
     def _margins_of_strata(self, stratum: pl.Series) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
@@ -191,6 +191,11 @@ def named_prior(prior: Prior | None, metric: WeightedMetric) -> Prior | None:
     return None if trials and not metric.uses_prior else prior
 
 
+def plan_prior(metric: WeightedMetric) -> Literal["population", "uniform"]:
+    """The prior of a plan: success and failure have populations, more categories have none."""
+    return "population" if metric.w is None or len(metric.w) == len(metric.support) else "uniform"
+
+
 def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
     """Return `metric`; raise if its variance after more trials has no closed form."""
     metric = avg() if metric is None else metric
@@ -318,7 +323,7 @@ def trials_needed(
     request = Request.from_trials(
         trials,
         [metric],
-        prior="population" if prior is None else prior,
+        prior=plan_prior(metric) if prior is None else prior,
         confidence=confidence,
         rewards="always" if prior is None else "allowed",
     )
@@ -555,7 +560,7 @@ def next_trials(
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = named_prior(prior, metric)
     request = Request.from_trials(
-        trials, [metric], prior="population" if prior is None else prior, rewards="never"
+        trials, [metric], prior=plan_prior(metric) if prior is None else prior, rewards="never"
     )
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.

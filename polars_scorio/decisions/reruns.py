@@ -24,8 +24,8 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import bind_roles, result_schema
 from polars_scorio.decisions.models import metric_of, refuse_costs, single_k, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.sample_bound import UnitSample
-from polars_scorio.maths.variance_estimates import beta_quantile
+from polars_scorio.maths.interval import UnitSample
+from polars_scorio.maths.populations import beta_quantile
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, on_levels, refuse_judge
@@ -278,7 +278,7 @@ def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
     share = np.bincount(group, values, groups) / np.maximum(table.size, 1)
     unit = np.divide(values, most[group], out=np.zeros_like(values), where=most[group] > 0)
     one = np.ones(group.size)
-    lo, hi = UnitSample(unit, one, one.astype(np.int64), group, groups).bounds(confidence)
+    lo, hi, _ = UnitSample(unit, one, one.astype(np.int64), group, groups).bounds(confidence)
     lo, hi = np.minimum(lo * most, share), np.maximum(np.minimum(hi * most, 0.5), share)
     # One trial of a question shows nothing of its flips, but the score bounds their mean.
     successes = np.bincount(group, c, groups).astype(np.int64)

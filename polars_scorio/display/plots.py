@@ -145,10 +145,10 @@ class Plots(PlotBase):
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line of mu for each model, dashed if k exceeds the trials, and points at the
-            estimates that differ from mu. Lines in colour have a band: calibrated ones hold for the
-            whole curve at once, as with ``simultaneous=True`` in a report. More than
-            three coloured lines get a panel each; panels of strata have up to three. The axis is
+            A line of mu for each model, a range without a line if k exceeds the trials, and points
+            at the estimates that differ from mu. Lines in colour have a band: calibrated ones hold
+            for the whole curve at once, as with ``simultaneous=True`` in a report. More than three
+            coloured lines get a panel each; panels of strata have up to three. The axis is
             logarithmic if the largest k is at least eight times the smallest.
 
         Raises
@@ -179,7 +179,7 @@ class Plots(PlotBase):
         name = metric_heading(metric, None)
         notes = {
             "points: estimates from the trials alone": rows["marked"].is_not_null().any(),
-            "dashed: k exceeds the trials, a prediction and its range": rows["ahead"].any(),
+            "beyond the trials of a question: a range without an estimate": rows["ahead"].any(),
         }
         said = "; ".join(note for note, holds in notes.items() if holds)
         numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")

@@ -51,15 +51,15 @@ class Settings:
         """Prior of the numbers."""
         prior, trials = read_prior(self.prior)
         if prior is None:
-            means = "fitted population" if self.target == "population" else "uniform prior"
+            means = "weighted populations" if self.target == "population" else "uniform prior"
             return (
-                "no prior; the width comes from the more cautious of two fitted models. Posterior "
-                f"means: {means}"
+                "no prior; the width comes from 216 fixed populations of questions, weighted by "
+                f"how well they explain the counts. Posterior means: {means}"
             )
         if prior == "population":
             return (
-                "a Beta (Dirichlet) population of questions, fitted to each model; the uncertainty "
-                "of the fit is integrated out"
+                "216 fixed populations of questions, weighted for each model by how well they "
+                "explain the counts"
             )
         return f"{prior_words(prior)} of each question{' and prior trials' * (trials is not None)}"
 

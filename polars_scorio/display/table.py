@@ -142,7 +142,7 @@ class Table:
                 columns += _read_number(frame, numbers_by_name[name], numbers, percent, digits)
             elif name not in hidden and not (name == "k" and "metric" in frame.columns):
                 columns.append(_plain_column(frame, name))
-        pairs = [(each.value, each.parts[-1]) for each in numbers]
+        pairs = [(each.value, each.parts[0]) for each in numbers]
         columns, stratum = _without_twins(_with_bold_names(columns, frame))
         if stratum or all(number.group for number in numbers):
             frame = frame.drop("overall", strict=False)
@@ -353,7 +353,7 @@ def to_great_table(
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> table = ps.to_great_table(trials.scorio(trial=None).leaderboard(ps.avg()))
-    >>> "100.0 [5.0, 100.0]" in table.as_raw_html()
+    >>> "100.0 [2.5, 100.0]" in table.as_raw_html()
     True
     """
     try:
@@ -414,8 +414,8 @@ def to_markdown(
     >>> print(ps.to_markdown(board.drop("rank")))
     | model | avg@1 (%) |
     | --- | ---: |
-    | ada | 100.0 [5.0, 100.0] |
-    | bob | 0.0 [0.0, 95.0] |
+    | ada | 100.0 [2.5, 100.0] |
+    | bob | 0.0 [0.0, 97.5] |
     <BLANKLINE>
     1 question, 1 trial per question. In brackets: calibrated 95 % intervals, about these questions.
     """
@@ -503,7 +503,7 @@ def to_latex(
     \toprule
     model & avg@1 (\%) \\
     \midrule
-    a\_1 & 100.0 [5.0, 100.0] \\
+    a\_1 & 100.0 [2.5, 100.0] \\
     """
     table = _visible_table(frame, percent, digits)
     foot = [rf"{{\footnotesize {_latex_text(table.note)}\par}}"] if table.note else []

@@ -100,7 +100,7 @@ def prior_words(prior: QuestionPrior | None) -> str:
     if prior is None:
         return _CALIBRATED
     if prior == "population":
-        return "fitted population"
+        return "weighted populations"
     return "uniform prior" if prior == UNIFORM else f"prior Beta({prior[0]:g}, {prior[1]:g})"
 
 
@@ -311,7 +311,7 @@ def board_headings(frame: pl.DataFrame) -> list[dict[str, str]]:
 def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     """Note about all numbers, from the columns of facts that the frame still has.
 
-    `pairs` are the columns of each number and its estimate.
+    `pairs` are the columns of each number and its lower end.
     """
     known, notes = set(frame.columns), []
     if {"questions", "trials"} <= known:
@@ -333,13 +333,9 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         notes.append(f"In brackets: {words}.")
     elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
         notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
-    clauses = [
-        pl.col(number).is_not_null() & pl.col(estimate).is_null()
-        for number, estimate in pairs
-        if estimate in known
-    ]
-    if clauses and frame.select(pl.any_horizontal(clauses).any()).item():
-        notes.append("Where k exceeds the trials, a number is a prediction.")
+    beyond = [pl.col(number).is_null() & pl.col(lo).is_not_null() for number, lo in pairs]
+    if beyond and frame.select(pl.any_horizontal(beyond).any()).item():
+        notes.append("Where k exceeds the trials, a range stands in place of a number.")
     if {"adjusted_for", "diff"} <= known:
         kinds = [_HOLDS.get(kind, kind) for kind in frame["adjusted_for"].unique().sort()]
         notes.append(

@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_batches
+from polars_scorio.maths.interval import Estimate, MeanNoise
 from polars_scorio.maths.questions import QuestionGroups, Subgroups, question_pairs
-from polars_scorio.maths.variance_estimates import Estimate
 
 Ties: TypeAlias = Literal["split", "fail"]
 
@@ -222,7 +222,7 @@ def vote_estimate(
     trials = size * sums_of(votes.ballots.trials.astype(float))
     variance = _floored_variance(total, estimate, rest, of_one, trials)
     factor = 1 + np.sqrt(square) / variance
-    return Estimate(estimate, rest, mean, mean_rest, variance, factor)
+    return Estimate.from_noise(estimate, rest, MeanNoise(variance, factor, mean, mean_rest), size)
 
 
 def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:

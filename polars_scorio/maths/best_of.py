@@ -19,16 +19,21 @@ from polars_scorio.maths.array_rows import (
     row_batches,
     weight_range,
 )
+from polars_scorio.maths.credits import fixed_gains, state_estimates
 from polars_scorio.maths.draws import (
     all_success,
     chances_and_growth,
     overlap_chances,
     power_chances,
 )
-from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.interval import (
+    Estimate,
+    MeanNoise,
+    Weighted,
+    expected_correlations,
+    mean_noises,
+)
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.variance import fixed_gains
-from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
@@ -105,15 +110,19 @@ def best_variances(
         return [_constant_variance(states, low, k) for k in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
-    fits = [Calibrated.fit(states.binary(each), strata and strata.binary(each)) for each in below]
-    staying = [credit_variances(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
-    urns = _group_urns(states, level, fits, gaps, strata or Subgroups.from_whole_groups(states))
+    asked = [Weighted(states.binary(each), strata and strata.binary(each)) for each in below]
+    urns = _group_urns(Weighted(states, strata), level, asked, gaps)
     results = []
-    for row, k in enumerate(sizes):
+    for k in sizes:
         matrices = [_reward_correlations(urn, k) for urn in urns]
         correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
-        parts = [each[row] for each in staying]
-        results.append(replace(_combined_variance(parts, gaps, correlations), low=low, width=width))
+        draw = fixed_gains(all_success(k))
+        staying = MeanNoise(*np.stack([mean_noises(each, [draw])[0] for each in asked], axis=1))
+        means = [[each.mean(one) for one in state_estimates(each.states, draw)] for each in asked]
+        stay, rise = np.tensordot(gaps, means, 1)
+        mean_noise = _combined_noise(staying, gaps, correlations)
+        noisy = Estimate.from_noise(rise, stay, mean_noise, asked[0].effective)
+        results.append(replace(noisy, low=low, width=width))
     return results
 
 
@@ -121,7 +130,7 @@ def _constant_variance(states: States, value: float, k: int) -> Estimate:
     """Variance if all rewards are equal: no noise; NaN if k exceeds the trials of some question."""
     lacking = states.mean((states.n < k).astype(np.float64)) > 0
     none, estimate = np.zeros(states.groups), np.where(lacking, np.nan, 0.0)
-    return Estimate(estimate, estimate + 1, none, none + 1, estimate, none + 1, value, 0.0)
+    return Estimate(estimate, estimate + 1, estimate, none + 1, estimate + np.inf, value, 0.0)
 
 
 class _Urn(NamedTuple):
@@ -133,22 +142,19 @@ class _Urn(NamedTuple):
     square: Floats  # squared weights of the questions in each state
 
 
-def _group_urns(
-    states: States, level: Ints, fits: list[Calibrated], gaps: Floats, strata: Subgroups[States]
-) -> list[_Urn]:
-    """Posteriors of each group, under the fitted correlation and mean."""
-    counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
-    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
-    urns = []
-    correlations = np.stack([fit.of_each(lambda each: each.middle[2]) for fit in fits])
-    for group, weights in enumerate(strata.weights(states)):
-        start, end = ends[group], ends[group + 1]
-        tables, questions = counts[states.state[start:end]], states.questions[start:end]
-        rho = gaps @ correlations[:, group]
+def _group_urns(whole: Weighted, level: Ints, asked: list[Weighted], gaps: Floats) -> list[_Urn]:
+    """Posteriors of each group, under the expected correlation and the pooled mean."""
+    questions, urns = whole.questions, []
+    counts = whole.states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
+    correlations = gaps @ np.stack([expected_correlations(each) for each in asked])
+    for group, rho in enumerate(correlations.tolist()):
+        rows = questions.group == group
+        tables, number = counts[questions.state[rows]], questions.number[rows]
         n = tables.sum(axis=1)
-        pooled = 0.5 + (questions / (1 + (n - 1) * rho)) @ tables
+        pooled = 0.5 + (number / (1 + (n - 1) * rho)) @ tables
         nu = (1 - rho) / rho * pooled / pooled.sum() + tables
-        urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), weights.second))
+        square = number * questions.weight[rows] ** 2
+        urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), square))
     return urns
 
 
@@ -186,22 +192,10 @@ def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k
     return covariance
 
 
-def _combined_variance(staying: list[Estimate], gaps: Floats, correlations: Floats) -> Estimate:
-    """Variance of the sum over the steps, from the variances of staying below each."""
-
-    def total(values: list[Floats]) -> Floats:
-        summed: Floats = gaps @ np.stack(values)
-        return summed
-
-    noise = gaps[:, None] * np.sqrt(np.stack([each.variance for each in staying]))
-    wider = noise * np.stack([each.factor for each in staying])
+def _combined_noise(staying: MeanNoise, gaps: Floats, correlations: Floats) -> MeanNoise:
+    """Variance of the sum over the steps, from those of staying below each, (L - 1, G) each."""
+    noise = gaps[:, None] * np.sqrt(staying.variance)
     variance = np.einsum("lg,glm,mg->g", noise, correlations, noise)
-    widened = np.einsum("lg,glm,mg->g", wider, correlations, noise)
-    return Estimate(
-        total([each.rest for each in staying]),
-        total([each.estimate for each in staying]),
-        total([each.mean_rest for each in staying]),
-        total([each.mean for each in staying]),
-        variance,
-        np.divide(widened, variance, out=np.ones_like(variance), where=variance != 0),
-    )
+    widened = np.einsum("lg,glm,mg->g", noise * staying.factor, correlations, noise)
+    factor = np.divide(widened, variance, out=np.ones_like(variance), where=variance != 0)
+    return MeanNoise(variance, factor, gaps @ staying.rest, gaps @ staying.mean)

@@ -25,10 +25,10 @@ from polars_scorio.maths.families import (
     student_z,
 )
 from polars_scorio.maths.independent import inverted_z, one_sided_errors, tukey_critical
+from polars_scorio.maths.interval import MeasuredPairs, Student, excludes_zero
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
-from polars_scorio.maths.variance_estimates import NoisyPairs, PairedNoise, excludes_zero
 
 
 class Pairs(Protocol):
@@ -125,10 +125,10 @@ class BetaPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudentPairs:
-    """Pairs of means over a sample of questions, with the degrees of freedom of each stratum."""
+    """Pairs of means over a sample of questions, with their degrees of freedom, (S, P)."""
 
     of_unit: Floats  # differences, in units
-    paired: PairedNoise  # in units, as squares of large numbers are too large
+    student: Student  # their intervals, in units, as squares of large numbers are too large
     unit: Floats  # (S, 1)
 
     @property
@@ -138,23 +138,23 @@ class StudentPairs:
 
     @property
     def sigma(self) -> Floats:
-        """Standard errors of the differences."""
-        return self.unit * np.sqrt(self.paired.variance)
+        """Standard errors of the centres of the intervals."""
+        return self.unit * self.student.error
 
     @property
     def z(self) -> Floats:
         """Normal values with the tails of Student's."""
-        t = standardized_differences(self.of_unit, np.sqrt(self.paired.variance))
-        return student_z(t, self.paired.freedom)
+        centre, error, freedom = self.student
+        return student_z(standardized_differences(centre, error), freedom)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""
-        half = self.paired.half_width(c)
-        return self.unit * (self.of_unit - half), self.unit * (self.of_unit + half)
+        lo, hi = self.student.ends(scipy.special.ndtr(-c))
+        return self.unit * lo, self.unit * hi
 
     def decided(self, c: Floats) -> Mask:
         """Pairs whose interval excludes zero."""
-        return np.asarray(np.abs(self.of_unit) > self.paired.half_width(c))
+        return excludes_zero(self.student.ends(scipy.special.ndtr(-c)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +249,7 @@ class Inner(NamedTuple):
 
     value: Floats  # by which they are ranked; NaN: a model is not
     sigma: Floats
-    mid: Floats  # of a forecast, with its range; NaN where there is none
+    mid: Floats  # of a posterior or a range; NaN where there is none
     lo: Floats
     hi: Floats
 
@@ -263,8 +263,8 @@ def z_of_each(models: Sequence[Comparison], a: Ints, b: Ints) -> list[Floats]:
     """`Comparison.z` by several metrics: the roots of all pairs are found together."""
     # A root takes fourteen intervals, each as dear for one pair as for a hundred.
     pairs = [each.pairs(a, b) for each in models]
-    estimates = [each for each in pairs if isinstance(each, NoisyPairs)]
-    joined = NoisyPairs.joined(estimates) if len(estimates) == len(pairs) > 1 else None
+    estimates = [each for each in pairs if isinstance(each, MeasuredPairs)]
+    joined = MeasuredPairs.joined(estimates) if len(estimates) == len(pairs) > 1 else None
     roots = [each.z for each in pairs] if joined is None else np.split(joined.z, len(pairs))
     known = [np.where(np.isnan(p.sigma), np.nan, z) for p, z in zip(pairs, roots, strict=True)]
     return [
@@ -322,7 +322,7 @@ class Comparison:
         return np.minimum(self.information[row, a], self.information[row, b])
 
     def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Numbers of pairs; of a forecast the worst ends of both ranges."""
+        """Numbers of pairs; if a model has a range, the worst ends of both."""
         pairs, (_, _, mid, lo, hi) = self.pairs(a, b), self.inner
         beyond = np.isnan(pairs.sigma)
         ranges = mid[:, a] - mid[:, b], lo[:, a] - hi[:, b], hi[:, a] - lo[:, b]
@@ -401,13 +401,13 @@ def sampled(
     information: Floats | None = None,
 ) -> Comparison:
     """Models on a sample of questions, in units (S, 1) of their range, and its information (S,)."""
-    known = np.where(joint.freedom > 0, joint.freedom, np.nan)[:, None]
-    units, variance = np.broadcast_to(unit, known.shape), joint.sigma() ** 2
+    units = np.broadcast_to(unit, (len(joint.mean), 1))
 
     def between(a: Ints, b: Ints) -> StudentPairs:
-        row = np.arange(len(known))[:, None]
-        diff = np.where(known > 0, joint.mean[row, a] - joint.mean[row, b], np.nan)
-        return StudentPairs(diff, PairedNoise(variance[row, a, b], known), units)
+        row = np.arange(len(units))[:, None]
+        student = joint.differences(a, b)
+        diff = joint.mean[row, a] - joint.mean[row, b]
+        return StudentPairs(np.where(np.isnan(student.error), np.nan, diff), student, units)
 
     none = np.full_like(joint.mean, np.nan)
     inner = Inner(joint.mean * units, none, none, none, none)

@@ -10,11 +10,9 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.credits import GainsOf, credit_of, mean_drawn_credit
+from polars_scorio.maths.interval import Weighted, mean_noises, plus_two
 from polars_scorio.maths.questions import States
-from polars_scorio.maths.sample_bound import QuestionSample, population_variance
-from polars_scorio.maths.variance import CreditSum, GainsOf, credit_of, mean_drawn_credit
-from polars_scorio.maths.variance_estimates import capped_noises
 
 # P-value from which on groups are taken to share a rate.
 SAME = 0.05
@@ -278,12 +276,11 @@ class JudgedNoise:
 
 
 def judged_variance(
-    fitted: Calibrated, gains: GainsOf, rates: JudgeRates, tail: float | None = None
+    states: States, gains: GainsOf, rates: JudgeRates, tail: float | None = None
 ) -> JudgedNoise:
     """Variance estimate of a metric of draws from the verdicts of one judge, rates (1,)."""
     # By `corrected_credit`. `tail` is for a population, with Student's quantile between questions.
     se, sp = rates.adjusted_sensitivity.item(), rates.adjusted_specificity.item()
-    states = fitted.states
     unknown = np.full(states.groups, np.nan)
     most = max(gains(n).size for n in np.unique(states.n).tolist())
     weight = max(se, sp, 1 - se, 1 - sp) / max(se + sp - 1, np.finfo(float).tiny)
@@ -299,7 +296,7 @@ def judged_variance(
         (estimate(up_se, sp) - estimate(se - _STEP, sp)) / (up_se - se + _STEP),
         (estimate(se, up_sp) - estimate(se, sp - _STEP)) / (up_sp - sp + _STEP),
     )
-    return JudgedNoise(estimate(se, sp), _verdict_noise(fitted, gains, se, sp, tail), *slopes)
+    return JudgedNoise(estimate(se, sp), _verdict_noise(states, gains, se, sp, tail), *slopes)
 
 
 def _state_credits(
@@ -318,28 +315,21 @@ def _state_credits(
 
 
 def _verdict_noise(
-    fitted: Calibrated, gains: GainsOf, sensitivity: float, specificity: float, tail: float | None
+    states: States, gains: GainsOf, sensitivity: float, specificity: float, tail: float | None
 ) -> Floats:
     """Variance of the estimate at fixed rates of the judge, widened by its uncertainty."""
-    states = fitted.states
 
     @cache
     def corrected_gains(n: int) -> Floats:
         # A constant that is added to the credit changes no variance.
         return np.diff(corrected_credit(credit_of(gains(n)), sensitivity, specificity))
 
-    metric = CreditSum([(1.0, corrected_gains)])
+    if tail is None:
+        (noise,) = mean_noises(Weighted(states), [corrected_gains])
+        return noise.variance * noise.factor
     values = _state_credits(states, gains, sensitivity, specificity)
-    known = ~np.isnan(states.mean(values))
-    if tail is not None:
-        sample = QuestionSample(states)
-        sigma = sample.sigma(values, population_variance(fitted, metric, known))
-        return np.asarray((sigma * _student_ratio(sample.number, tail)) ** 2)
-    _, _, variance, factor = (each[0] for each in capped_noises(fitted, [metric]))
-    return np.where(known, variance * factor, np.nan)
-
-
-def _student_ratio(number: Ints, tail: float) -> Floats:
-    """Student's quantile over the normal one, for so many independent units."""
-    freedom = np.maximum(number - 1, 1)
-    return np.asarray(scipy.special.stdtrit(freedom, tail) / scipy.special.ndtri(tail))
+    mean = states.mean(values)
+    spread = states.mean(values**2) - mean**2
+    student = plus_two(mean, np.maximum(spread, 0.0), states.size.astype(np.float64))
+    wider = scipy.special.stdtrit(student.freedom, tail) / scipy.special.ndtri(tail)
+    return np.where(states.size > 1, (student.error * wider) ** 2, np.nan)

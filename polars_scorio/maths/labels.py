@@ -9,8 +9,8 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
 from polars_scorio.maths.judges import JudgedRate, JudgeRates
+from polars_scorio.maths.populations import beta_quantile, unit_interval
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.variance_estimates import Estimate, beta_quantile, unit_interval
 
 LEAST_OF_VERDICT = 5  # without which the trials of a verdict are unknown, unless all are labelled
 
@@ -85,9 +85,7 @@ class LabelledQuestions:
             np.where(enough, number, np.nan)
             for number in (parts.estimate, np.sqrt(variance), effective)
         )
-        rest, none = 1 - estimate, 0 * estimate
-        noisy = Estimate(estimate, rest, estimate, rest, none, none + 1)
-        lo, hi = unit_interval(noisy, effective, (1 - confidence) / 2)
+        lo, hi = unit_interval(estimate, 1 - estimate, effective, (1 - confidence) / 2)
         return LabelledRate(JudgedRate(estimate, lo, hi), sigma)
 
 

@@ -21,16 +21,16 @@ from polars_scorio.maths.array_rows import (
     weight_range,
 )
 from polars_scorio.maths.draws import DrawsOf, credit_moments
-from polars_scorio.maths.lattice import Grid, Posterior, fit_binary_groups, fit_categories
 from polars_scorio.maths.pooled_moments import (
     Joint,
     JointMoments,
     Moments,
+    Posterior,
+    WeightedPopulations,
     draw_posterior,
     metric_covariance,
     metric_posterior,
     trial_variance,
-    weighted_posterior,
 )
 from polars_scorio.maths.questions import States
 
@@ -67,6 +67,13 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
         mean[rows] = _average_weight(share, w)
         variance[rows] = _weight_variance(share, w) / (total + 1)
     return mean, variance
+
+
+def unit_weights(w: Floats) -> tuple[Floats, float, float]:
+    """Weights moved to [0, 1], and what moves them back: squares then cannot overflow."""
+    low = float(w.min())
+    scale = float(w.max()) - low
+    return (w - low) / (scale or 1.0), low, scale
 
 
 def _row_sum(rows: Floats) -> Floats:
@@ -339,10 +346,13 @@ class SeparatePosteriors:
         return nu
 
 
-class _PriorGroup(NamedTuple):
-    """Questions to which one prior is fitted, and which of the results are theirs."""
+_BINARY = 2
 
-    grid: Grid
+
+class _PriorGroup(NamedTuple):
+    """Questions that share populations, and which of the results are theirs."""
+
+    among: WeightedPopulations
     state: Ints  # the states of its questions
     questions: Ints
     cells: slice  # the group itself, or its questions
@@ -351,34 +361,34 @@ class _PriorGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pooled:
-    """The questions of a group share one prior, which is fitted to them: partial pooling."""
+    """The questions of a group share the populations that their counts leave: partial pooling."""
 
     states: States  # its groups are what has results: groups, or single questions
-    fitted: States  # the same questions in the groups to which priors are fitted
+    fitted: States  # the same questions in the groups that share populations
     owner: Ints  # group of `fitted` of each group of `states`, ascending
     target: Target
-    groups: list[_PriorGroup]  # the fitted priors
+    groups: list[_PriorGroup]
 
     shared_prior: ClassVar[bool] = True
 
     @classmethod
     def fit(cls, states: States, fitted: States, owner: Ints, target: Target) -> Pooled:
-        """Fit a prior to each group; prior trials count as data."""
+        """Weigh the populations by each group; prior trials count as data."""
         counts, groups = fitted.counts + fitted.prior, []
+        if counts.shape[1] != _BINARY:
+            raise ValueError(
+                f'prior="population" is known for success and failure, not for {counts.shape[1]} '
+                'categories: pass prior="uniform", or success= for those that are right'
+            )
         ends = np.searchsorted(fitted.group, np.arange(fitted.groups + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        known = [(counts[fitted.state[part]], fitted.questions[part]) for part in parts]
-        grids = (
-            fit_binary_groups([(each.sum(axis=1), each[:, 1], q) for each, q in known])
-            if counts.shape[1] == 2  # failure and success: exact
-            else [fit_categories(*group) for group in known]
-        )
         cells = np.searchsorted(owner, np.arange(fitted.groups + 1))
-        for grid, part, (first, last) in zip(grids, parts, pairwise(cells), strict=True):
+        for part, (first, last) in zip(parts, pairwise(cells), strict=True):
             state, questions = fitted.state[part], fitted.questions[part]
+            among = WeightedPopulations.from_counts(counts[state], questions)
             members = slice(int(first), int(last))
             place = None if states is fitted else np.searchsorted(state, states.state[members])
-            groups.append(_PriorGroup(grid, state, questions, members, place))
+            groups.append(_PriorGroup(among, state, questions, members, place))
         return cls(states, fitted, owner, target, groups)
 
     def integrate(self, moments: Moments) -> tuple[Floats, Floats]:
@@ -386,8 +396,8 @@ class Pooled:
         counts, n = self.states.counts + self.states.prior, self.states.n
         population = self.target == "population"
         return self._chosen(
-            lambda grid, state, questions: metric_posterior(
-                grid, counts[state], n[state], questions, moments, population=population
+            lambda among, state, questions: metric_posterior(
+                among, counts[state], n[state], questions, moments, population=population
             )
         )
 
@@ -396,8 +406,8 @@ class Pooled:
         counts, n = self.states.counts + self.states.prior, self.states.n
         population = self.target == "population"
         return self._chosen(
-            lambda grid, state, questions: draw_posterior(
-                grid, counts[state], n[state], questions, draws, population=population
+            lambda among, state, questions: draw_posterior(
+                among, counts[state], n[state], questions, draws, population=population
             )
         )
 
@@ -415,54 +425,64 @@ class Pooled:
         (x, sigma_x), (y, sigma_y) = self.integrate(of_x), self.integrate(of_y)
         counts, n = self.states.counts + self.states.prior, self.states.n
         covariance = np.empty(self.states.groups)
-        for grid, state, questions, cells, place in self.groups:
-            result = metric_covariance(grid, counts[state], n[state], questions, moments)
+        for among, state, questions, cells, place in self.groups:
+            result = metric_covariance(among, counts[state], n[state], questions, moments)
             chosen = result.benchmark if self.target == "benchmark" else result.population
             covariance[cells] = chosen if place is None else result.question[place]
         return Joint(x, y, sigma_x**2, sigma_y**2, covariance)
 
     def weighted(self, w: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the average weight in each group."""
-        counts = self.states.counts + self.states.prior
-        return self._chosen(
-            lambda grid, state, questions: weighted_posterior(grid, counts[state], questions, w)
-        )
+        unit, low, scale = unit_weights(w)
+        mu, sigma = self.integrate(lambda nu, _: weighted_moments(nu, unit))
+        return low + scale * mu, scale * sigma
 
     def average_sigma(self, w: Floats) -> Floats:
         """Calibrated uncertainty of the average weight of the trials in each group."""
-        counts, n = self.states.counts, self.states.n
+        (unit, _, scale), counts, n = unit_weights(w), self.states.counts, self.states.n
         variance = np.empty(self.states.groups)
-        for grid, state, questions, cells, place in self.groups:
-            error = trial_variance(grid, counts[state], w) / n[state]
+        for among, state, questions, cells, place in self.groups:
+            error = trial_variance(among, counts[state]) / n[state]
             if place is not None:
                 variance[cells] = error[place]
                 continue
             variance[cells] = (questions * error).sum() / questions.sum() ** 2
             if self.target == "population":
-                variance[cells] += weighted_posterior(grid, counts[state], questions, w).between
-        return np.sqrt(variance)
+                variance[cells] += self._weighted_posterior(among, state, questions, unit).between
+        return scale * np.sqrt(variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average weight expected after further trials, at the fitted prior."""
+        """Variance of the average weight expected after further trials."""
         # v is the variance of a question, T its ratio to the expected variance of a trial.
-        counts = self.states.counts + self.states.prior
+        (unit, _, scale), counts = unit_weights(w), self.states.counts + self.states.prior
         a, x = np.zeros((2, self.states.state.size))
-        for grid, state, questions, cells, place in self.groups:
-            posterior = weighted_posterior(grid, counts[state], questions, w)
+        for among, state, questions, cells, place in self.groups:
+            posterior = self._weighted_posterior(among, state, questions, unit)
             rows = self._pairs(cells, place)
             chosen = slice(None) if place is None else place
-            a[rows] = trial_variance(grid, counts[state], w)[chosen]
-            x[rows] = posterior.question_sigma[chosen] ** 2
+            a[rows] = scale**2 * trial_variance(among, counts[state])[chosen]
+            x[rows] = (scale * posterior.question_sigma[chosen]) ** 2
         return ExpectedVariance(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
 
     def expected_average_variance(self, w: Floats) -> ExpectedVariance:
         """Expected variance of the average of the trials: their variance over their number."""
-        counts = self.states.counts
+        (_, _, scale), counts = unit_weights(w), self.states.counts
         a = np.zeros(self.states.state.size)
-        for grid, state, _, cells, place in self.groups:
+        for among, state, _, cells, place in self.groups:
             chosen = slice(None) if place is None else place
-            a[self._pairs(cells, place)] = trial_variance(grid, counts[state], w)[chosen]
+            a[self._pairs(cells, place)] = scale**2 * trial_variance(among, counts[state])[chosen]
         return ExpectedVariance(a, 0 * a, counts.sum(axis=1)[self.states.state].astype(np.float64))
+
+    def _weighted_posterior(
+        self, among: WeightedPopulations, state: Ints, questions: Ints, unit: Floats
+    ) -> Posterior:
+        """Posterior moments of the average weight of one group."""
+        counts, n = self.states.counts + self.states.prior, self.states.n
+
+        def moments(nu: Floats, _: Ints) -> tuple[Floats, Floats]:
+            return weighted_moments(nu, unit)
+
+        return metric_posterior(among, counts[state], n[state], questions, moments)
 
     def _pairs(self, cells: slice, place: Ints | None) -> slice:
         """The pairs of a group and a state that belong to one fitted prior."""
@@ -479,11 +499,13 @@ class Pooled:
         fitted = observed if self.fitted is self.states else self.fitted.observed()
         return Pooled.fit(observed, fitted, self.owner, self.target)
 
-    def _chosen(self, result: Callable[[Grid, Ints, Ints], Posterior]) -> tuple[Floats, Floats]:
+    def _chosen(
+        self, result: Callable[[WeightedPopulations, Ints, Ints], Posterior]
+    ) -> tuple[Floats, Floats]:
         """Mean and standard deviation for the target, of each group's result."""
         mu, sigma = np.empty((2, self.states.groups))
-        for grid, state, questions, cells, place in self.groups:
-            numbers = result(grid, state, questions)
+        for among, state, questions, cells, place in self.groups:
+            numbers = result(among, state, questions)
             if place is not None:
                 mu[cells], sigma[cells] = numbers.question_mu[place], numbers.question_sigma[place]
             elif self.target == "population":

@@ -17,6 +17,7 @@ import scipy
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.covariance import Paired, of_pairs
 from polars_scorio.maths.families import anytime_critical, student_critical
+from polars_scorio.maths.interval import Student, plus_two
 from polars_scorio.maths.run_effects import RunVariance
 
 # Standard deviations after m further trials; they do not grow with m.
@@ -141,12 +142,18 @@ class Forecast(ABC):
             return self.spread(m)
         return np.hypot(self.spread(m), np.sqrt(self.runs_after(self.runs, m).excess))
 
-    def _whole_critical(self, c: Floats | float, m: Ints) -> Floats:
-        """Half-widths in standard deviations of the differences, in other runs."""
-        spread = self.whole_spread(m)
-        return np.divide(
-            self.half_width(c, m), spread, out=np.full_like(spread, np.inf), where=spread > 0
-        )
+    def centre(self) -> Floats:
+        """The centres of the intervals of today."""
+        return self.diff
+
+    def least_decided(self, c: Floats | float, m: Ints) -> Floats:
+        """The smallest differences whose intervals exclude zero."""
+        return self.half_width(c, m)
+
+    def _critical_spread(self, c: Floats | float, m: Ints) -> Floats:
+        """Smallest decided differences in standard deviations of the differences, in other runs."""
+        spread, needed = self.whole_spread(m), self.least_decided(c, m)
+        return np.divide(needed, spread, out=np.ones_like(spread), where=spread > 0)
 
     def for_half_width(self, half_width: float, c: Floats | float, most: int) -> Ints:
         """The fewest further ones after which intervals are narrow; ``most + 1``: none are."""
@@ -158,10 +165,9 @@ class Forecast(ABC):
     ) -> Ints:
         """The fewest further ones that tell a difference from -margin with the chance `goal`."""
         margin = margin / self.unit
-        today = np.abs(self.diff + margin) > self.half_width(c, np.zeros(self.diff.size, np.int64))
-        critical: CriticalAfter = partial(self.critical, c)
-        if self.runs is not None:
-            critical = partial(self._whole_critical, c)
+        none = np.zeros(self.diff.size, np.int64)
+        today = np.abs(self.centre() + margin) > self.half_width(c, none)
+        critical = partial(self._critical_spread, c)
         return trials_with_assurance(
             self.diff, self.whole_spread, critical, share, goal, most, margin, today=today
         )
@@ -204,46 +210,45 @@ class QuestionsAhead(Forecast):
     """More questions of a sample; `number` counts clusters as far as they count."""
 
     variance: Floats  # of the difference between questions
-    events: Floats  # share of the questions that make that variance
     span: float  # highest minus lowest possible score of a question
     information: Floats | None = None  # questions today over planned ones, if looks are repeated
 
     @classmethod
     def from_models(
-        cls,
-        models: Paired,
-        a: Ints,
-        b: Ints,
-        unit: Floats,
-        span: float,
-        information: Floats | None = None,
+        cls, models: Paired, a: Ints, b: Ints, unit: Floats, information: Floats | None = None
     ) -> QuestionsAhead:
         """Pairs of columns (S, P) of models whose means are in units of `unit`, (S, P)."""
         row = np.arange(len(a))[:, None]
-        number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
-        apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
-        # The variance of the pair has what was never seen; the covariance, a part for each model.
-        between = np.maximum(apart - span**2 / (2 * spread), 0.0)
-        missed = (models.variance[row, a, b] - between) * spread
-        events = np.divide(
-            number**2 * between + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
-        )
+        number = np.broadcast_to(models.number[:, None], a.shape)
+        spread = of_pairs(models.products)[row, a, b] * (1 if models.span else number)
         return cls(
             diff=(models.mean[row, a] - models.mean[row, b]).ravel(),
-            variance=(number * between).ravel(),
-            events=(np.maximum(events - 1, 0.0) / number).ravel(),
+            variance=np.where(number > 1, spread, np.nan).ravel(),
             number=number.ravel(),
-            span=span,
+            span=models.span,
             unit=unit.ravel(),
             information=None if information is None else np.repeat(information, a.shape[1]),
         )
 
+    def _student(self, m: Ints) -> Student:
+        """The intervals that are expected then."""
+        number = self.number + m
+        if not self.span:
+            return Student(self.diff, np.sqrt(self.variance / number), number - 1)
+        return plus_two(self.diff, self.variance, number, 0.0, self.span)
+
     def sigma(self, m: Ints) -> Floats:
-        """Expected standard errors, with what the questions did not show."""
-        total = self.number + m
-        missed = total * self.variance + 2 * self.span**2
-        missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
-        return np.asarray(np.sqrt(self.variance / total + missed))
+        """Expected standard errors, with one question at either end."""
+        return self._student(m).error
+
+    def centre(self) -> Floats:
+        """The centres of the intervals of today, which are nearer to 0."""
+        return self._student(np.zeros(self.diff.size, np.int64)).centre
+
+    def least_decided(self, c: Floats | float, m: Ints) -> Floats:
+        """The smallest differences whose intervals, which are centred nearer to 0, exclude it."""
+        nearer = 2 / (self.number + m) if self.span else 0.0
+        return self.half_width(c, m) * (1 + nearer)
 
     def spread(self, m: Ints) -> Floats:
         """Standard errors of what the questions show."""
@@ -269,12 +274,9 @@ class QuestionsAhead(Forecast):
 
     def critical(self, c: Floats | float, m: Ints) -> Floats:
         """Student's quantiles by the number of questions."""
-        freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
-        return student_critical(self.critical_at(c, m), freedom)
+        return student_critical(self.critical_at(c, m), self._student(m).freedom)
 
 
-_PAIRED_WINS = 0.85  # trials are used below this share of the paired half-width, as in comparisons
-_LEAST_SHRINKAGE = 0.001
 _CLOSE = 1e-14  # of both ends of the smallest difference
 _NOW = np.zeros(1, dtype=np.int64)  # no further trial, or question
 
@@ -298,12 +300,17 @@ def smallest_difference(design: Design, power: float, *, population: bool) -> fl
 
     def lacking(difference: float) -> float:
         noise, total = _difference_variances(design, difference)
-        paired = float(_questions_of(design, total).half_width(design.critical, _NOW)[0])
-        if population:
-            return float(paired + shift * np.sqrt(total) - difference)
-        trials = float(_trials_of(design, difference).half_width(design.critical, _NOW)[0])
-        half_width = trials if trials < _PAIRED_WINS * paired else paired
-        return float(half_width + shift * np.sqrt(noise) - difference)
+        if population or max(design.trials) == 1:
+            spread = total if population else noise
+            questions = QuestionsAhead(
+                diff=np.array([difference]),
+                number=np.array([design.questions]),
+                variance=np.array([design.questions * total]),
+                span=1.0,
+            )
+            needed = float(questions.least_decided(design.critical, _NOW)[0])
+            return float(needed + shift * np.sqrt(spread) - difference)
+        return float((design.critical + shift) * np.sqrt(noise) - difference)
 
     at_low, at_high, steps, moved = lacking(low), lacking(high), 0, 0
     if at_high > 0:
@@ -336,31 +343,6 @@ def _difference_variances(design: Design, difference: float) -> tuple[float, flo
     noise = (1 - design.spread) * (a / first + b / second) / design.questions
     between = design.spread * (a + b - 2 * design.correlation * np.sqrt(a * b))
     return noise, noise + between / design.questions
-
-
-def _questions_of(design: Design, total: float) -> QuestionsAhead:
-    """The pair as one over sampled questions, whose difference has this variance."""
-    m, (first, second) = design.questions, design.trials
-    harmonic = 2 / (1 / first + 1 / second)
-    gained = m**2 * total
-    events = gained + max(m / 2 - gained, 0.0) * (1 - 1 / harmonic)
-    number, variance, share = np.array([[m], [m * total], [events / m]])
-    return QuestionsAhead(
-        diff=np.zeros(1), number=number, variance=variance, events=share, span=1.0
-    )
-
-
-def _trials_of(design: Design, difference: float) -> TrialsAhead:
-    """The pair as one over these questions, with the variance of its calibrated interval."""
-    rates = _rate_variances(design, difference)
-    variance = 0.0
-    for rate, trials in zip(rates, design.trials, strict=True):
-        share = 1.0 if trials == 1 else (1 - design.spread) / trials
-        variance += share * rate / design.questions
-    shrinkage = 1 - design.critical**2 * variance / (2 * sum(rates)) if sum(rates) else 1.0
-    wide = variance / shrinkage if shrinkage > _LEAST_SHRINKAGE else np.inf
-    number = np.array([min(design.trials)])
-    return TrialsAhead(diff=np.zeros(1), number=number, variance=lambda _: np.array([wide]))
 
 
 _MOST_SHARED = 0.99  # of a spread and of a correlation: those of a plan are below 1

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import scipy
@@ -75,10 +74,6 @@ class States(QuestionGroups):
 
     counts: Ints  # trials by category, (S, K)
     prior: Ints  # prior trials by category, (S, K)
-
-    def arrays(self) -> list[Ints]:
-        """The arrays that say everything about these questions."""
-        return [self.group, self.state, self.questions, self.counts, self.prior]
 
     @classmethod
     def tally(cls, counts: Ints, prior: Ints, group: Ints, questions: Ints, groups: int) -> States:
@@ -207,42 +202,6 @@ def _ranges_of_sizes(sizes: Ints) -> Ints:
 GroupsT_co = TypeVar("GroupsT_co", bound=QuestionGroups, covariant=True)
 
 
-class QuestionWeights(NamedTuple):
-    """Sums over each state (..., S) of the questions' weights, their squares and fourth powers.
-
-    The weights of all questions of a group sum to 1. A batch has a row for each group.
-    """
-
-    first: Floats
-    second: Floats
-    fourth: Floats
-    largest: Floats  # the largest weight of a question of each group
-
-    @classmethod
-    def from_questions(cls, questions: Ints | Floats) -> QuestionWeights:
-        """The weights of means over all questions, by how many share each state."""
-        one = 1 / questions.sum(axis=-1, keepdims=True, dtype=np.float64)
-        first = questions * one
-        return cls(first, first * one, first * one**3, one[..., 0])
-
-    @classmethod
-    def from_strata(cls, states: Ints, questions: Ints, shares: Floats) -> QuestionWeights:
-        """Weights of a mean over strata that weigh the same, from states of each stratum."""
-        # `shares` are the weight of one question of the stratum.
-        first, second, fourth = (
-            np.bincount(states, questions * shares**power).astype(np.float64) for power in (1, 2, 4)
-        )
-        return cls(first, second, fourth, shares.max())
-
-    @classmethod
-    def from_groups(cls, weights: Sequence[QuestionWeights], here: Mask) -> QuestionWeights:
-        """A batch of groups, from the weights of each by its own states, `here` (G, S)."""
-        parts = np.zeros((3, *here.shape))
-        for row, each in enumerate(weights):
-            parts[:, row, here[row]] = each[:3]
-        return cls(parts[0], parts[1], parts[2], np.array([each.largest for each in weights]))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Subgroups(Generic[GroupsT_co]):
     """The questions of G groups in parts: clusters, or strata that weigh the same."""
@@ -311,9 +270,9 @@ class Subgroups(Generic[GroupsT_co]):
 
     def _member_values(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Value of each pair of a cluster and a state, from those of a group and a state."""
-        return values[self._pair_places(groups)]
+        return values[self.pair_places(groups)]
 
-    def _pair_places(self, groups: QuestionGroups) -> Ints:
+    def pair_places(self, groups: QuestionGroups) -> Ints:
         """Place in `groups`, which has the same questions, of each pair of a part and a state."""
         states = groups.kind_count
         # Both are ascending by group and state.
@@ -331,17 +290,6 @@ class Subgroups(Generic[GroupsT_co]):
         of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
         strata = np.bincount(self.owner)
         return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
-
-    def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
-        """Weights of the questions of each group, by the states of `pooled`."""
-        parts, shares = self.states, self.shares[self.states.group]
-        place, group = self._pair_places(pooled), self.owner[parts.group]
-        first = np.searchsorted(pooled.group, np.arange(pooled.groups))
-        ends = np.searchsorted(group, np.arange(pooled.groups + 1)).tolist()
-        return [
-            QuestionWeights.from_strata(place[a:b] - start, parts.questions[a:b], shares[a:b])
-            for start, (a, b) in zip(first.tolist(), pairwise(ends), strict=True)
-        ]
 
 
 def clustered_variance(

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.covariance import Paired, of_pairs
+from polars_scorio.maths.covariance import Paired
 
 
 def rank_ranges(better: Ints, worse: Ints, here: Mask) -> tuple[Ints, Ints]:
@@ -142,7 +142,7 @@ def signal_share_paired(models: Paired, runs: Floats) -> Floats:
     here = np.isfinite(models.mean)
     mean = np.where(here, models.mean, 0.0)
     square = (mean[:, :, None] - mean[:, None, :]) ** 2
-    variance = of_pairs(models.covariance) + runs[:, :, None] + runs[:, None, :]
+    variance = models.pair_noise() + runs[:, :, None] + runs[:, None, :]
     with np.errstate(divide="ignore"):
         z = np.divide(square, variance, out=np.zeros_like(square), where=square > 0)
     both = here[:, :, None] & here[:, None, :]

@@ -13,9 +13,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.questions import clustered_variance
-from polars_scorio.maths.sample_bound import UnitSample
-from polars_scorio.maths.variance_estimates import Reach, beta_quantile
+from polars_scorio.maths.interval import UnitSample
+from polars_scorio.maths.populations import beta_quantile
 
 _NO_NOISE = 1e-18  # in units of the squared range: rounding error of equal rewards
 
@@ -87,18 +86,6 @@ class QuestionRewards:
         square = self.total(np.where(single, (self.values - mean[self.group]) ** 2, 0.0))
         between = square / np.maximum(number - 1, 1)
         return np.where(single, np.maximum(within, between)[self.group], self.noise)
-
-    def population_sigma(self) -> Floats:
-        """Standard error of the mean of a population of questions (clusters); NaN for one."""
-        variance = self.variance_between()
-        if self.cluster is not None:
-            clustered, number = clustered_variance(
-                self.values, self._cluster_codes(), self.group, self.groups
-            )
-            # Clusters of one question each tell nothing beside the questions.
-            several = (number < self.size) | (number == 1)
-            variance = np.where(several, np.maximum(variance, clustered), variance)
-        return np.sqrt(variance)
 
     def sample(self) -> UnitSample:
         """The questions as a sample of a population: each a unit, or each cluster of them."""
@@ -295,7 +282,7 @@ class RewardNoise:
         )
 
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
-        """Ends of the interval inside [0, 1], by the chance beyond either; NaN without a range."""
+        """Interval on the scale of the rewards, by the chance beyond either end; or NaN."""
         u, rest, trials = self.estimate, self.rest, self.trials
         number = self._effective_trials(tail)
         x, y = u * number, rest * number
@@ -309,7 +296,8 @@ class RewardNoise:
         lo, hi = np.minimum(lo, u - below), np.maximum(hi, u + above)
         known = (self.width > 0) & ~np.isnan(u)
         lo, hi = np.where(known, lo, np.nan), np.where(known, hi, np.nan)
-        return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
+        lo, hi = (self.low + self.width * np.clip(end, 0.0, 1.0) for end in (lo, hi))
+        return lo, hi
 
     def _effective_trials(self, tail: Floats | float) -> Floats:
         """Trials with the largest possible noise that would have the variance of the estimate."""
@@ -328,42 +316,3 @@ def unseen_share(trials: Floats, tail: Floats | float) -> Floats:
     trials = np.maximum(trials, np.finfo(float).tiny)
     with np.errstate(over="ignore"):
         return -np.expm1(np.log(tail) / trials)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ComparedRewards:
-    """Mean rewards that are compared on these very questions.
-
-    Both sides of a difference add the squares of what their own intervals reach (Zou and Donner
-    2008). Noise as estimated, as of binary outcomes, covered in as few as .39 of the logs here.
-    """
-
-    noisy: RewardNoise
-
-    @property
-    def is_single(self) -> Mask:
-        """No estimate counts as one of single trials: the spread of the questions is its noise."""
-        return np.zeros(self.noisy.estimate.shape, np.bool_)
-
-    hides_noise = is_single
-
-    def at(self, groups: Ints) -> ComparedRewards:
-        """Variances of some groups, in the given order."""
-        return ComparedRewards(self.noisy.at(groups))
-
-    def ends(self, tail: Floats) -> tuple[Floats, Floats]:
-        """Interval of each estimate, on the scale of the rewards, by its tail."""
-        lo, hi = (self.noisy.low + self.noisy.width * end for end in self.noisy.ends(tail))
-        return lo, hi
-
-    def uncertain_variance(self) -> None:
-        """The variance is measured: nothing is known of its own noise."""
-
-    def rate_noise(self) -> None:
-        """The noise does not follow the rate."""
-
-    def reach(self, c: Floats | float) -> Reach:
-        """How far each interval reaches at a critical value."""
-        noisy = self.noisy
-        lo, hi = noisy.ends(scipy.special.ndtr(-np.asarray(c)))
-        return Reach(np.zeros_like(lo), noisy.estimate - lo, hi - noisy.estimate)

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.blend_variances import BlendOfMeans, blend_variance
-from polars_scorio.maths.credit_at_rates import RootDraw, blend_means, blend_moments
+from polars_scorio.maths.blend_variances import BlendOfMeans, blend_estimate
+from polars_scorio.maths.credits import GainsOf, Powers, RootDraw, blend_means, fixed_gains
+from polars_scorio.maths.credits import state_estimates as credited_estimates
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
@@ -21,13 +22,10 @@ from polars_scorio.maths.draws import (
     expected_credit,
     spectrum_gains,
 )
-from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.interval import Estimate, Weighted
 from polars_scorio.maths.pooled_moments import Joint
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.variance import GainsOf, fixed_gains
-from polars_scorio.maths.variance import state_estimates as credited_estimates
-from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
     UNIT,
     Bounds,
@@ -76,6 +74,9 @@ class BlendMetric(Metric):
         """The two means that are blended; None for a blend of each question, or unbounded."""
         if k is None or self.per_question or self.unbounded:
             return None
+        return self._blended(k)
+
+    def _blended(self, k: int) -> BlendOfMeans:
         return BlendOfMeans(any_success(k), self.gains(k, *self.arguments), self.powers)
 
     def with_unbiased_estimate(self) -> BlendMetric:
@@ -83,14 +84,10 @@ class BlendMetric(Metric):
         return replace(self, credited=self.per_question and self.calibrated)
 
     def variances(
-        self, questions: Calibrated, strata: Subgroups[States] | None = None
+        self, questions: Weighted, strata: Subgroups[States] | None = None
     ) -> list[Estimate]:
         """The variance of a blend of means over the questions, for each k; others have `draw`."""
-        return [
-            blend_variance(questions, any_success(k), self.gains(k, *self.arguments), self.powers)
-            for k in self.k
-            if k is not None
-        ]
+        return [blend_estimate(questions, self._blended(k)) for k in self.k if k is not None]
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -343,3 +340,16 @@ def _blend_metric(
     return BlendMetric(
         **shared, gains=gains, arguments=arguments, powers=powers, per_question=per_question
     )
+
+
+def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
+    """Mean and variance of ``x**a * y**b`` by the delta method, to first order."""
+    # The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2 + 2 a b Cov(x,
+    # y)/(x y))``, 0 if the mean is 0.
+    a, b = powers
+    mean = blend_means(joint.x, joint.y, powers)
+    x, y = (np.where(each > 0, each, np.inf) for each in (joint.x, joint.y))
+    # Relative to the means first: the square of a tiny one would be zero.
+    relative = (a * np.sqrt(joint.var_x) / x) ** 2 + (b * np.sqrt(joint.var_y) / y) ** 2
+    relative += 2 * a * b * (joint.covariance / x / y)
+    return mean, mean**2 * np.maximum(relative, 0.0)

@@ -52,12 +52,6 @@ def _needs_draws(maker: Callable[..., Metric]) -> bool:
     return k is not None and k.default is Parameter.empty
 
 
-def makes_draws(maker: Callable[..., object]) -> bool:
-    """Whether a function takes draw sizes; all but those of this package may be anything."""
-    ours = any(maker is known for known in _MAKERS.values())
-    return not ours or "k" in signature(maker).parameters
-
-
 @lru_cache
 def named_metric(name: str, k: int | None) -> Metric | None:
     """Metric of this package that has a name in results, with the draw size k; None for any other.

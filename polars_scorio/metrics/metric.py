@@ -26,12 +26,12 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.roles import Category, Column
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, weight_range
 from polars_scorio.maths.blend_variances import BlendOfMeans
+from polars_scorio.maths.credits import GainsOf, fixed_gains
 from polars_scorio.maths.draws import at_least, expected_credit
+from polars_scorio.maths.interval import Estimate
 from polars_scorio.maths.posteriors import QuestionPosteriors, SeparatePosteriors, normal_interval
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
-from polars_scorio.maths.variance import GainsOf, fixed_gains
-from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.signatures import FunctionT, with_shared_help
 
 if TYPE_CHECKING:
@@ -532,7 +532,7 @@ class Metric(ABC):
         Parameters
         ----------
         questions
-            The states by the categories of `w`, or the fits of failure and success.
+            The states by the categories of `w`, or the `Weighted` ones of failure and success.
         strata : Subgroups, optional
             Strata of the questions that weigh the same; default: all questions do. A blend of means
             has one for each stratum.

@@ -9,12 +9,12 @@ import numpy as np
 
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.best_of import best_moments, best_variances, expected_best
+from polars_scorio.maths.credits import GainsOf, fixed_gains
 from polars_scorio.maths.draws import all_success, any_success
+from polars_scorio.maths.interval import Estimate
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
-from polars_scorio.maths.variance import GainsOf, fixed_gains
-from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
@@ -106,8 +106,6 @@ class ExtremeMetric(RewardMetric):
             noisy,
             estimate=noisy.rest,
             rest=noisy.estimate,
-            mean=noisy.mean_rest,
-            mean_rest=noisy.mean,
             low=-noisy.low - noisy.width,
         )
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from polars_scorio.arguments import check_choice
 from polars_scorio.maths.ballots import Ties, Votes, vote_estimate, vote_success
+from polars_scorio.maths.interval import Estimate
 from polars_scorio.maths.questions import Subgroups
-from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
     UNIT,
     Bounds,

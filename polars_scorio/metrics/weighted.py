@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.credits import GainsOf, fixed_gains
+from polars_scorio.maths.interval import Estimate, average_estimate
 from polars_scorio.maths.posteriors import ExpectedVariance, QuestionPosteriors, weighted_average
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
-from polars_scorio.maths.variance import GainsOf, fixed_gains
-from polars_scorio.maths.variance_estimates import Estimate, average_variance
 from polars_scorio.metrics.metric import (
     Bounds,
     Description,
@@ -55,7 +55,7 @@ class WeightedMetric(Metric):
         self, questions: States, strata: Subgroups[States] | None = None
     ) -> list[Estimate]:
         """The variance of the average of three or more weights, or of one."""
-        return [average_variance(questions, self.weights, strata)]
+        return [average_estimate(questions, self.weights, strata)]
 
     def _estimate(self, states: States) -> Floats:
         """The average weight of the trials of the questions of each group."""
@@ -199,7 +199,7 @@ def avg(
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> report = trials.scorio(model=None, trial=None).report(ps.avg())
     >>> report.select("questions", "estimate", pl.col("lo", "hi").round(2)).row(0)
-    (2, 0.75, 0.18, 0.99)
+    (2, 0.75, 0.21, 0.99)
     """
     described = Description("avg", "avg@{n}", "the mean weight of the trials of a question")
     return TrialMean(**_weighted_fields(described, w, bounds, name))

@@ -1,7 +1,7 @@
 """Calibrated numbers: outcomes, rewards, votes, means over strata.
 
-One fit has the questions of all strata, with the weights of these: small strata alone would have
-intervals twice as wide as needed.
+The questions of all strata, with the weights of these, are measured together: small strata alone
+would have intervals twice as wide as needed.
 """
 
 from __future__ import annotations
@@ -17,24 +17,17 @@ from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.blend_variances import blend_numbers
-from polars_scorio.maths.credit_at_rates import RootDraw, largest_bias
 from polars_scorio.maths.credit_numbers import (
+    Measurement,
     Numbers,
-    bounded_numbers,
-    credit_numbers,
-    draw_bounds,
-    smaller_draws,
+    sample_numbers,
     variance_numbers,
-    with_bias,
-    with_saturated_ends,
 )
+from polars_scorio.maths.credits import Power, RootDraw
 from polars_scorio.maths.curves import rising_band, statement_number
-from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.interval import Estimate, Weighted, question_units, strata_units
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.sample_bound import QuestionSample
-from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
-from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 from polars_scorio.metrics.metric import Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, Subject
 from polars_scorio.subjects.scores import (
@@ -48,9 +41,6 @@ from polars_scorio.subjects.scores import (
     look_confidence,
     planned_share,
     root_of_squares,
-    sampled_numbers,
-    strata_sample_numbers,
-    strata_values,
 )
 
 
@@ -60,60 +50,22 @@ def macro_numbers(
     confidence: Floats | float,
     target: Target,
 ) -> dict[Row, Scores]:
-    """The numbers of metrics that credit successes, for means over the strata of each cell.
-
-    NaN for what the strata have to give: over a population, sigma; all, if k exceeds some trials.
-    """
+    """The numbers of metrics that credit successes, for means over the strata of each cell."""
     scores = dict[Row, Scores]()
-    assert cells.strata is not None
     for successes, metrics in credited.items():
-        states, strata = cells.states.binary([*successes]), cells.strata.binary([*successes])
-        rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
-        draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
-        if target == "benchmark":
-            fitted = cells.calibrated(successes, pooled=True)
-            bounds = [draw_bounds(draw, states.n) for draw in draws]
-            every = [*draws, *(small.draw_gains() for small in smaller_draws(bounds))]
-            estimates = _estimated_credits(fitted, strata, confidence, every)
-            numbers = bounded_numbers(
-                fitted, bounds, estimates[: len(draws)], estimates[len(draws) :]
-            )
-        else:
-            numbers = [
-                strata_sample_numbers(
-                    strata,
-                    state_estimates(strata.states, draw)[0],
-                    largest_bias(draw, strata.states.n),
-                    confidence,
-                )
-                for draw in draws
-            ]
-        for (metric, k), each in zip(rows, numbers, strict=True):
-            scores[metric.name, k] = Scores.from_credit(each.scaled(*metric.support), metric)
+        asked = Measurement(cells.weighted(successes, pooled=True), confidence, target)
+        scores |= credit_scores(metrics, asked)
     return scores
 
 
-def _estimated_credits(
-    fitted: Calibrated,
-    strata: Subgroups[States],
-    confidence: Floats | float,
-    draws: Sequence[GainsOf],
-) -> list[Numbers]:
-    """The numbers of metrics that are a credit, from their variances."""
-    biased = [
-        with_bias(variance_numbers(noisy, confidence), _mean_bias(strata, draw))
-        for draw, noisy in zip(draws, credit_variances(fitted, draws), strict=True)
-    ]
-    return with_saturated_ends(fitted, draws, biased, confidence)
-
-
-def _mean_bias(strata: Subgroups[States], gains: GainsOf) -> Floats:
-    """Largest bias of the mean over the strata of each cell."""
-    states, owner = strata.states, strata.owner
-    each = strata.shares[states.group] * states.questions
-    bias = largest_bias(gains, states.n)[states.state]
-    groups = int(owner.max(initial=-1)) + 1
-    return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
+def credit_scores(metrics: Sequence[Metric], asked: Measurement) -> dict[Row, Scores]:
+    """The numbers of metrics that credit the same successes: one pass for all of them."""
+    rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
+    draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
+    return {
+        (metric.name, k): Scores.from_credit(numbers.scaled(*metric.support), metric)
+        for (metric, k), numbers in zip(rows, asked.credits(draws), strict=True)
+    }
 
 
 def category_macro_numbers(
@@ -131,16 +83,28 @@ def category_macro_numbers(
     else:
         alone = SeparatePosteriors(strata.states.alone)
         values = [metric.summary(alone, k).estimate for k in metric.row_sizes]
-        each = [strata_values(metric, strata, one, confidence) for one in values]
+        each = [_strata_numbers(metric, strata, one, confidence) for one in values]
     rows = zip(metric.row_sizes, each, strict=True)
     return {(metric.name, k): Scores.from_credit(numbers, metric) for k, numbers in rows}
 
 
+def _strata_numbers(
+    metric: Metric, strata: Subgroups[States], values: Floats, confidence: Floats | float
+) -> Numbers:
+    """The mean of strata whose questions are a sample, from the value of each state."""
+    low, high = metric.support
+    unit = (values - low) / ((high - low) or 1.0)
+    units = strata_units(strata, unit)
+    mean = np.bincount(units.group, units.weight * units.number * units.values, units.groups)
+    return sample_numbers(mean.astype(np.float64), units, confidence).scaled(low, high)
+
+
 @dataclass(frozen=True, slots=True)
 class CalibratedInference(Inference):
-    """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
+    """Mu is the unbiased estimate; for k beyond the trials, lo and hi are a range without it.
 
-    Metrics that credit successes share a fit; others, and subjects, have their own variance.
+    Metrics that credit successes share the populations; others, and subjects, have their own
+    variance.
     """
 
     confidence: float
@@ -193,20 +157,18 @@ class CalibratedInference(Inference):
             else:
                 credited[successes].append(metric)
 
-        @cache
-        def fit(successes: tuple[int, ...]) -> Calibrated:
-            return cells.calibrated(successes)
-
+        weighted = cache(cells.weighted)
         rows = dict[Row, Scores]()
         for subject, metrics in of_subjects.items():
             rows |= subject.numbers(metrics, cells, confidence, self.target)
         for metric, view in counted:
             success = tuple(cells.classes.successful)
-            estimates = fit(success) if view == "success" else cells.states
+            estimates = weighted(success) if view == "success" else cells.states
             rows |= self._estimated_numbers(metric, estimates, cells, clusters, confidence)
         for successes, metrics in credited.items():
             clustered = clusters and clusters.binary([*successes])
-            rows |= self._credited_numbers(metrics, fit(successes), clustered, confidence)
+            measured = Measurement(weighted(successes), confidence, self.target, clustered)
+            rows |= credit_scores(metrics, measured)
         if not facts:
             return rows
         return {row: numbers.with_facts(**facts) for row, numbers in rows.items()}
@@ -271,7 +233,7 @@ class CalibratedInference(Inference):
     def _estimated_numbers(
         self,
         metric: Metric,
-        estimates: Calibrated | States,
+        estimates: Weighted | States,
         cells: QuestionCells,
         clusters: Subgroups[States] | None,
         confidence: Floats | float,
@@ -292,38 +254,25 @@ class CalibratedInference(Inference):
         metric: Metric,
         k: int | None,
         noisy: Estimate,
-        estimates: Calibrated | States,
+        estimates: Weighted | States,
         cells: QuestionCells,
         clusters: Subgroups[States] | None,
         confidence: Floats | float,
     ) -> Numbers:
         """The numbers of a variance; about a population, with the spread of the questions."""
         blended = metric.blend_of_means(k)
-        if blended is not None and isinstance(estimates, Calibrated):
+        if blended is not None and isinstance(estimates, Weighted):
             clustered = clusters and clusters.binary([*cells.classes.successful])
-            return blend_numbers(estimates, blended, noisy, confidence, self.target, clustered)
+            asked = Measurement(estimates, confidence, self.target, clustered)
+            return blend_numbers(asked, blended, noisy)
         if self.target == "benchmark":
             return variance_numbers(noisy, confidence)
         states = cells.states
         values = metric.summary(SeparatePosteriors(states.alone), k).estimate
-        sample = QuestionSample(states, clusters)
-        return sampled_numbers(noisy, sample, values, confidence)
-
-    def _credited_numbers(
-        self,
-        metrics: Sequence[Metric],
-        fitted: Calibrated,
-        clusters: Subgroups[States] | None,
-        confidence: Floats | float,
-    ) -> dict[Row, Scores]:
-        """The numbers of metrics that credit the same successes: one pass for all of them."""
-        rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
-        draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
-        credited = credit_numbers(fitted, draws, confidence, self.target, clusters)
-        return {
-            (metric.name, k): Scores.from_credit(numbers.scaled(*metric.support), metric)
-            for (metric, k), numbers in zip(rows, credited, strict=True)
-        }
+        unit = (values - noisy.low) / (noisy.width or 1.0)
+        units = question_units(states, unit[states.state], clusters)
+        numbers = sample_numbers(states.mean(unit), units, confidence)
+        return numbers.scaled(noisy.low, noisy.width + noisy.low)
 
 
 ADJUSTED, ALONE, ALL_SIZES = "adjusted_for", "each row alone", "all k"
@@ -332,7 +281,7 @@ ADJUSTED, ALONE, ALL_SIZES = "adjusted_for", "each row alone", "all k"
 def _as_band(
     metric: Metric, alone: dict[Row, Scores], wider: dict[Row, Scores]
 ) -> dict[Row, Scores]:
-    """The rows of a metric with the ends of its band; ranges of forecasts stay as they are."""
+    """The rows of a metric with the ends of its band; ranges stay as they are."""
     known = ~np.isnan(np.stack([numbers.estimate for numbers in alone.values()]))
     lo, hi = (
         np.where(known, np.stack([getattr(wider[row], end) for row in alone]), np.nan)
@@ -340,7 +289,7 @@ def _as_band(
     )
     draws = [metric.draw(k) for k in metric.row_sizes if k != 1]
     powers = [
-        None if draw is None or isinstance(draw, RootDraw) else Draw.from_gains(draw(1)).power
+        None if draw is None or isinstance(draw, RootDraw) else Power.from_gains(draw(1))
         for draw in draws
     ]
     if all(power is not None and not power.every for power in powers):

@@ -58,7 +58,7 @@ def with_means(evaluated: Evaluated) -> Evaluated:
     trials = request.trials
     _refuse_lacking(groups, trials)
     models = [*trials.models]
-    # Each question keeps its stratum: one fit of all of them serves the means.
+    # Each question keeps its stratum: all of them together serve the means.
     numbered = groups.select(*models, QUESTIONS).with_row_index(STRATUM)
     named = pl.col(QUESTIONS).struct.with_fields(pl.col(STRATUM))
     each = numbered.explode(QUESTIONS, **AS_ROWS).with_columns(named)
@@ -92,8 +92,8 @@ def _mean_numbers(
 ) -> Scores:
     """The means of one metric and draw size over the strata of each model, groups (L, S).
 
-    As far as one fit of all questions gives numbers, it replaces those that follow from the
-    intervals of the strata.
+    Numbers from the questions of all strata replace those that follow from the intervals of the
+    strata, if there are any.
     """
     inference = request.choice.inference_of(metric, view)
     pooled = inference.macro_numbers([(metric, view)], cells).get(row)

@@ -83,7 +83,7 @@ class PosteriorInference(Inference):
     """Mu is the posterior mean under a prior of each question.
 
     Given a prior the interval is ``mu -+ z sigma``, clipped to the bounds (M. Hariri et al. 2026,
-    arXiv:2510.04265). Under the fitted population it has Beta quantiles on the range of the
+    arXiv:2510.04265). Under the weighted populations it has Beta quantiles on the range of the
     weights; a metric that can be infinite, or has one weight only, has a normal interval.
     """
 
@@ -93,7 +93,7 @@ class PosteriorInference(Inference):
 
     @property
     def pooled(self) -> bool:
-        """Whether the questions of a group share one prior, which is fitted to them."""
+        """Whether the questions of a group share one prior: populations that they weigh."""
         return self.prior == "population"
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:

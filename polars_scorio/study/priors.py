@@ -1,8 +1,8 @@
-"""The fitted prior of partial pooling: how different are the questions?"""
+"""The populations that explain the questions: how different are these?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,13 @@ from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.lattice import Grid
+from polars_scorio.maths.credit_numbers import Measurement
+from polars_scorio.maths.credits import fixed_gains
+from polars_scorio.maths.interval import Weighted
+from polars_scorio.maths.pooled_moments import WeightedPopulations
+from polars_scorio.maths.populations import CORRELATIONS
 from polars_scorio.maths.posteriors import Pooled, beta_interval
+from polars_scorio.maths.questions import States
 from polars_scorio.metrics.metric import Weights, weight_array, weight_pairs
 from polars_scorio.study.request import Frame, bind_prior, refuse_judge
 from polars_scorio.subjects.question_cells import QuestionCells
@@ -26,6 +31,8 @@ COLUMNS: dict[str, pl.DataType] = {
     **dict.fromkeys(_NUMBERS, pl.Float64()),
 }
 _PRIORS = ":priors"
+# The populations have six correlations: counts tell no more than which of them is nearest.
+_BETWEEN = np.array([0.0, *(np.add(CORRELATIONS[1:], CORRELATIONS[:-1]) / 2), 1.0])
 
 
 def population(
@@ -36,7 +43,7 @@ def population(
     prior: Frame | None = None,
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
-    """The plan of the fitted priors; see `Scorio.population`."""
+    """The plan of the weighted populations; see `Scorio.population`."""
     confidence = check_confidence(confidence)
     trials, pairs = bind_roles(log, roles), weight_pairs(w)
     if pairs is None and trials.roles.levels is not None:
@@ -58,7 +65,7 @@ def population(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """The function from the questions of each group to the prior that is fitted to them."""
+    """The function from the questions of each group to the populations that they weigh."""
 
     classes: Classes
     w: Floats
@@ -72,26 +79,29 @@ class _Fit:
         if self.binary:
             fitted = fitted.binary(self.classes.successful)
         pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")
-        numbers = np.array([self._prior_numbers(group.grid) for group in pooled.groups])
-        columns = dict(zip(_NUMBERS, numbers.reshape(-1, len(_NUMBERS)).T, strict=True))
+        icc = [self._correlation(group.among) for group in pooled.groups]
+        rho, lo, hi = np.reshape(icc, (-1, 3)).T
+        with np.errstate(divide="ignore"):
+            odds = [(1 - each) / each for each in (rho, hi, lo)]
+        numbers = [*self._mean(fitted), rho, lo, hi, *odds]
+        columns = dict(zip(_NUMBERS, numbers, strict=True))
         frame = pl.DataFrame({"questions": fitted.size, "trials": fitted.trials, **columns})
+        frame = frame.with_columns(pl.col(pl.Float64).fill_nan(None))
         return frame.cast(COLUMNS).to_struct()  # type: ignore[arg-type]  # a dict is a mapping
 
-    def _prior_numbers(self, grid: Grid) -> list[float]:
-        """Mean and interval of the mean weight, of rho and of s, in the order of `_NUMBERS`."""
-        low, high = float(self.w.min()), float(self.w.max())
-        mean = self._grid_summary(grid.weight, grid.mean @ self.w, (low, high))
-        rho, lo, hi = self._grid_summary(grid.weight, grid.rho, (0.0, 1.0))
-        odds = [(1 - value) / max(value, np.finfo(float).tiny) for value in (rho, hi, lo)]
-        return [*mean, rho, lo, hi, *odds]
+    def _mean(self, fitted: States) -> list[Floats]:
+        """Mean weight of each group and its interval, with the questions as a sample."""
+        every = replace(fitted, counts=fitted.counts + fitted.prior)
+        asked = Measurement(Weighted(every), self.confidence, "population")
+        (rate,) = asked.credits([fixed_gains(np.ones(1))])
+        first, last = (float(weight) for weight in self.w)
+        ends = (rate.lo, rate.hi) if last >= first else (rate.hi, rate.lo)
+        return [first + (last - first) * each for each in (rate.estimate, *ends)]
 
-    def _grid_summary(
-        self, weight: Floats, values: Floats, bounds: tuple[float, float]
-    ) -> tuple[float, float, float]:
-        """Posterior mean, and quantiles of the Beta distribution with the moments of the grid."""
+    def _correlation(self, among: WeightedPopulations) -> list[float]:
+        """Mean over the populations, and its interval up to where other ones are nearer."""
+        weight, values = among.weight, among.correlation
         mu = np.array(weight @ values)
         sigma = np.sqrt(weight @ (values - mu) ** 2)
-        if bounds[0] == bounds[1]:
-            return float(mu), float(mu), float(mu)
-        lo, hi = beta_interval(mu, sigma, self.confidence, bounds)
-        return float(mu), float(lo), float(hi)
+        lo, hi = (float(each) for each in beta_interval(mu, sigma, self.confidence, (0.0, 1.0)))
+        return [float(mu), _BETWEEN[lo >= _BETWEEN].max(), _BETWEEN[hi <= _BETWEEN].min()]

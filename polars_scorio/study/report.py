@@ -191,7 +191,7 @@ def report(
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`.
 
-    A `lean` one lacks `mu` where no row is a posterior: mu is then the estimate, or a forecast.
+    A `lean` one lacks `mu` where no row is a posterior: mu is then the estimate.
     """
     wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
     if bands and overall == "macro":
@@ -317,9 +317,9 @@ def _refuse_infinite(evaluated: Evaluated, *, columns: ReportColumns) -> Evaluat
 
     Where calibrated numbers are allowed, a row without numbers has more draws than trials.
     """
-    forecasts = pl.lit(evaluated.request.choice.prior is None)
+    calibrated = pl.lit(evaluated.request.choice.prior is None)
     rows = evaluated.rows(columns)
-    bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & forecasts))
+    bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & calibrated))
     if bad.height:
         keys = [*columns.keys, *columns.question]
         first = bad.sort(*keys, maintain_order=True) if keys else bad

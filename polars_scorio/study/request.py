@@ -66,7 +66,7 @@ class PlanOptions(TypedDict, total=False):
         Option(
             None,
             """Prior of the success rate of each question, for posterior means: "uniform", a Beta
-            distribution (alpha, beta), "population" (fitted to all questions), or a frame of
+            distribution (alpha, beta), "population" (weighed by all questions), or a frame of
             earlier trials. Default: as set in `df.scorio()`, else no prior.""",
         ),
     ]
@@ -480,10 +480,9 @@ class Request:
         `strata` are numbers of the strata of the groups, of which each has a range of rewards.
         """
         with_prior = self.prior is not None
-        cells = QuestionCells.read(
+        return QuestionCells.read(
             groups, self.classes, with_prior=with_prior, per_question=per_question, strata=strata
         )
-        return replace(cells, study=self.trials.study)
 
     def numbers(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells

@@ -44,6 +44,7 @@ from polars_scorio.counting.refusals import refuse_tiny, too_many_trials
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE
 from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.credit_numbers import sample_numbers
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards, RewardNoise
 from polars_scorio.metrics.metric import Answer, Bounds, Metric, given_reward_range, reward_metrics
@@ -290,7 +291,7 @@ class RewardSums(Subject):
 
 def _benchmark_numbers(noisy: RewardNoise, confidence: Floats | float) -> Scores:
     """The numbers of a mean on these very questions."""
-    lo, hi = (noisy.low + noisy.width * end for end in noisy.ends((1 - confidence) / 2))
+    lo, hi = noisy.ends((1 - confidence) / 2)
     return Scores.from_numbers(
         "calibrated", (noisy.mu, noisy.mu, noisy.sigma, lo, hi), RewardLaw(noisy)
     )
@@ -301,12 +302,10 @@ def _population_numbers(
 ) -> Scores:
     """The numbers of a mean over a population of which the questions are a sample."""
     mean = questions.mean
-    ends = questions.sample().bounds(confidence)
-    # If all questions are alike, the mean may differ from an end by a rounding.
-    lo, hi = np.minimum(ends.lo, mean), np.maximum(ends.hi, mean)
-    mu, known = low + width * mean, width > 0
-    lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
-    sigma = width * questions.population_sigma()
+    numbers = sample_numbers(mean, questions.sample(), confidence)
+    known = width > 0
+    lo, hi = (np.where(known, low + width * end, np.nan) for end in (numbers.lo, numbers.hi))
+    mu, sigma = low + width * mean, width * numbers.sigma
     return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -36,9 +35,15 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, Pairs, ReachPairs
-from polars_scorio.maths.credit_at_rates import RootDraw
-from polars_scorio.maths.credit_numbers import credit_numbers
-from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.credit_numbers import Measurement
+from polars_scorio.maths.credits import GainsOf, RootDraw, fixed_gains, group_estimates
+from polars_scorio.maths.interval import (
+    Estimate,
+    MeasuredPairs,
+    Weighted,
+    credit_estimates,
+    question_units,
+)
 from polars_scorio.maths.judges import (
     SAME,
     JudgedNoise,
@@ -59,14 +64,6 @@ from polars_scorio.maths.labels import (
 )
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.sample_bound import QuestionSample, population_variance
-from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
-from polars_scorio.maths.variance_estimates import (
-    Estimate,
-    credit_variances,
-    effective_questions,
-    pairs_by_variance,
-)
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, QuestionCells, Subject
 from polars_scorio.subjects.scores import (
@@ -411,11 +408,11 @@ class VerdictLaw(Law):
             return StretchedLaw().compared(models)
         low, high = models.metric.support
         law = EstimateLaw(replace(self.noisy, low=low, width=high - low))
-        asked, rates = models.questions(0.0, 1.0), self.judges.rates.at(places)
-        side = law.side(models, asked)
+        asked, rates = law.single_questions(models), self.judges.rates.at(places)
+        side = law.side(models)
 
         def between(a: Ints, b: Ints) -> VerdictPairs:
-            verdicts = pairs_by_variance(side, asked, a, b)
+            verdicts = MeasuredPairs.from_side(side, asked, a, b)
             return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
 
         return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
@@ -603,7 +600,7 @@ class JudgedNumbers:
         if short:
             raise ValueError(
                 f"{name}: k={k} is more than the {min(short):,} trials of some question, and a "
-                "forecast knows no correction for the errors of a judge: take a smaller k, leave "
+                "range knows no correction for the errors of a judge: take a smaller k, leave "
                 "questions with fewer trials out, or leave truth= and judge= out"
             )
         if max(sizes.values(), default=1) > 1:
@@ -621,11 +618,6 @@ class JudgedNumbers:
     def _critical(self) -> float:
         """Critical value of the intervals."""
         return float(-scipy.special.ndtri(self._tail))
-
-    @cached_property
-    def _fitted(self) -> Calibrated:
-        """The fits of the verdicts, which metrics share."""
-        return Calibrated.fit(self.states)
 
     def _labelled_accuracy(self, name: str) -> Scores:
         """Accuracy by labels on these trials."""
@@ -679,24 +671,20 @@ class JudgedNumbers:
     def _verdict_estimate(self, judged: Floats) -> tuple[Estimate | None, Floats]:
         """The variance of the rate of verdicts "right", and its effective number of questions."""
         if self.target == "benchmark":
-            (noisy,) = credit_variances(self._fitted, [_ONE_TRIAL])
-            return noisy, effective_questions(noisy)
-        sample = QuestionSample(self.states, self.clusters)
-        every = np.ones(self.states.groups, np.bool_)
+            (noisy,) = credit_estimates(Weighted(self.states), [_ONE_TRIAL])
+            return noisy, noisy.effective
         values = self.states.counts[:, 1] / self.states.n
-        independent = population_variance(self._fitted, CreditSum([(1.0, _ONE_TRIAL)]), every)
-        sigma, size = sample.sigma(values, independent), sample.number
-        freedom = np.maximum(size - 1, 1)
-        student = -scipy.special.stdtrit(freedom, self._tail) / self._critical
-        # Questions that are all alike count as one event each.
-        spread = judged * (1 - judged) + 0.25 / size
-        return None, spread / ((student * sigma) ** 2 + 0.25 / size**2)
+        units = question_units(self.states, values[self.states.state], self.clusters)
+        centre, error, freedom = units.student()
+        wider = -scipy.special.stdtrit(freedom, self._tail) / self._critical
+        return None, centre * (1 - centre) / (wider * error) ** 2
 
     def _draw_numbers(self, name: str, gains: GainsOf) -> Scores:
         """A metric of draws of several trials."""
         rates, z = self.judges.rates, self._critical
         noisy = self._draw_estimate(gains)
-        (plain,) = credit_numbers(self._fitted, [gains], self.confidence, self.target)
+        verdicts = Measurement(Weighted(self.states), self.confidence, self.target)
+        (plain,) = verdicts.credits([gains])
         reaches = plain.estimate - plain.lo, plain.hi - plain.estimate
         mean, sigma = noisy.rate(rates, z, reaches), np.sqrt(noisy.total_variance(rates))
         lacking = np.isnan(mean.estimate)
@@ -718,7 +706,7 @@ class JudgedNumbers:
         for judge in np.unique(self.judges.judge).tolist():
             groups: Ints = np.flatnonzero(self.judges.judge == judge)
             one: JudgeRates = self.judges.rates.at(groups[:1])
-            noisy = judged_variance(self._fitted.of_groups(groups), gains, one, tail)
+            noisy = judged_variance(self.states.of_groups(groups), gains, one, tail)
             for name in names:
                 numbers[name][groups] = getattr(noisy, name)
         return JudgedNoise(**numbers)

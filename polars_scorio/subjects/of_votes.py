@@ -24,14 +24,13 @@ from polars_scorio.counting.log import Part, Trials, is_label
 from polars_scorio.counting.tally import success_count
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.ballots import Ballots, Votes
-from polars_scorio.maths.credit_numbers import Numbers, variance_numbers
+from polars_scorio.maths.credit_numbers import Numbers, sample_numbers, variance_numbers
+from polars_scorio.maths.interval import Estimate, question_units, strata_units
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.questions import Subgroups
-from polars_scorio.maths.sample_bound import QuestionSample
-from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
-from polars_scorio.subjects.scores import Row, Scores, sampled_numbers, strata_values
+from polars_scorio.subjects.scores import Row, Scores
 
 ANSWER = ":answer"
 # The trials of an answer that have an outcome, and how many of them are right.
@@ -72,13 +71,13 @@ class AnswerVotes(Subject):
         """The numbers of metrics of answers, for each draw size and cell."""
         votes = votes_of(cells)
         clusters = votes_of_parts(cells, cells.row_clusters()) if target == "population" else None
-        sample = QuestionSample(votes, clusters)
 
         def numbers_of(metric: Metric, k: int | None, noisy: Estimate) -> Numbers:
             if target == "benchmark":
                 return variance_numbers(noisy, confidence)
-            values = metric.summary(votes.alone, k).estimate
-            return sampled_numbers(noisy, sample, values, confidence)
+            values = metric.summary(votes.alone, k).estimate[votes.state]
+            units = question_units(votes, values, clusters)
+            return sample_numbers(noisy.mu, units, confidence)
 
         return {
             (metric.name, k): Scores.from_credit(numbers_of(metric, k, noisy), metric)
@@ -99,7 +98,8 @@ class AnswerVotes(Subject):
             for k, noisy in zip_longest(metric.row_sizes, variances):
                 if noisy is None:
                     values = metric.summary(votes.states.alone, k).estimate
-                    numbers = strata_values(metric, votes, values, confidence)
+                    mean = votes.weighted_sums(values)
+                    numbers = sample_numbers(mean, strata_units(votes, values), confidence)
                 else:
                     numbers = variance_numbers(noisy, confidence)
                 scores[metric.name, k] = Scores.from_credit(numbers, metric)

@@ -14,11 +14,11 @@ from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes, Need
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.common_questions import cluster_ranks
-from polars_scorio.counting.log import CLUSTER, Study, Trials
+from polars_scorio.counting.log import CLUSTER, Trials
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import DROPPED, TIMES
 from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
-from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.interval import Weighted
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import QuestionRewards
@@ -57,7 +57,6 @@ class QuestionCells:
     clusters: Subgroups[States] | None  # the questions of the groups in their clusters
     strata: Subgroups[States] | None = None  # and in strata that weigh the same, of a pool of such
     stratum: Ints | None = None  # of each group, which have ranges of their own; None: all one
-    study: Study | None = None  # which keeps the fits of these questions
     known: dict[str, Any] = field(default_factory=dict)  # what subjects found out of the groups
 
     @classmethod
@@ -128,20 +127,10 @@ class QuestionCells:
         states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
         return replace(self, states=states)
 
-    def calibrated(self, successes: Sequence[int], *, pooled: bool = False) -> Calibrated:
-        """Both fits of the cells by their successes; if `pooled`, of pools of strata."""
-        states = self.states.binary([*successes])
+    def weighted(self, successes: Sequence[int], *, pooled: bool = False) -> Weighted:
+        """The questions of the cells by their successes; if `pooled`, of equal strata."""
         strata = self.strata.binary([*successes]) if pooled and self.strata is not None else None
-
-        def fit() -> Calibrated:
-            return Calibrated.fit(states, strata)
-
-        if self.study is None:
-            return fit()
-        parts = [states] if strata is None else [states, strata.states]
-        contents = [array for each in parts for array in each.arrays()]
-        weights = [] if strata is None else [strata.shares, strata.owner]
-        return self.study.fitted([*contents, *weights], fit)
+        return Weighted(self.states.binary([*successes]), strata)
 
     def seen_as(self, view: View, states: States | None = None) -> States:
         """The states of the cells, or others of the same classes, as a metric looks at them."""

@@ -8,19 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, sampled
 from polars_scorio.maths.covariance import Paired, paired_means
-from polars_scorio.maths.credit_at_rates import largest_bias
-from polars_scorio.maths.families import anytime_critical, student_critical
+from polars_scorio.maths.credits import largest_bias
+from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.populations import unit_interval
 from polars_scorio.maths.power import QuestionsAhead
 from polars_scorio.maths.run_effects import widened
-from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.subjects.scores import (
     Law,
     ModelNumbers,
     StrataModels,
-    look_confidence,
     share_of_plan,
 )
 
@@ -76,8 +75,8 @@ class SampleLaw(Law):
     ) -> QuestionsAhead:
         """Pairs of columns (S, P) after further questions, with the same trials of each."""
         sample = self._sample(models)
-        unit, span = np.broadcast_to(sample.scale.unit, a.shape), sample.scale.span
-        return QuestionsAhead.from_models(sample.joint, a, b, unit, span, sample.information)
+        unit = np.broadcast_to(sample.scale.unit, a.shape)
+        return QuestionsAhead.from_models(sample.joint, a, b, unit, sample.information)
 
     def _sample(self, models: StrataModels) -> Sample:
         if self not in models.known:
@@ -91,7 +90,8 @@ class Sample:
 
     joint: Paired  # in units of `scale.unit`
     scale: Scale
-    units: UnitSample | None = None  # of each model, for its own interval; None: it is Student's
+    bias: Floats | float = 0.0  # largest bias of each model, (S, L)
+    single: Mask | None = None  # models of one trial, right or wrong, on questions of equal weight
     information: Floats | None = None  # questions over planned ones, (S,)
 
     def comparison(self) -> Comparison:
@@ -101,20 +101,24 @@ class Sample:
 
     def numbers(self, confidence: float) -> ModelNumbers:
         """Mean, standard error and interval of each model by itself."""
-        scale = self.scale
-        sigma = np.diagonal(self.joint.sigma(), axis1=1, axis2=2)
-        mu, sigma = self.joint.mean * scale.unit, sigma * scale.unit
-        if self.units is None:
-            c = self.critical(confidence)[:, 0]
-            far = student_critical(c, self.joint.freedom)[:, None] * sigma
-            lo, hi = mu - far, mu + far
-        else:
-            sure: Floats | float = confidence
-            if self.information is not None:
-                sure = np.repeat(look_confidence(confidence, self.information), mu.shape[1])
-            bounds = self.units.bounds(sure)
-            lo, hi = (scale.low + scale.unit * end.reshape(mu.shape) for end in bounds)
-            lo, hi = np.minimum(lo, mu), np.maximum(hi, mu)
+        scale, joint = self.scale, self.joint
+        student = joint.models(scale.low / scale.unit + 0.5)
+        tail = scipy.special.ndtr(-self.critical(confidence))
+        lo, hi = student.ends(tail)
+        sigma, lo, hi = student.error, lo - self.bias, hi + self.bias
+        if self.single is not None:
+            least = scale.low / scale.unit
+            mean = joint.mean - least
+            number = np.broadcast_to(joint.number[:, None], mean.shape)
+            exact = (least + end for end in unit_interval(mean, 1 - mean, number, tail))
+            noise = np.sqrt(mean * (1 - mean) / number)
+            lo, hi, sigma = (
+                np.where(self.single & (number > 1), one, many)
+                for one, many in zip((*exact, noise), (lo, hi, sigma), strict=True)
+            )
+        # The interval is not centred on the mean, which may lie beyond a short one.
+        lo, hi = np.minimum(lo, joint.mean), np.maximum(hi, joint.mean)
+        mu, sigma, lo, hi = (scale.unit * each for each in (joint.mean, sigma, lo, hi))
         return mu, sigma, *scale.clipped((lo, hi))
 
     def critical(self, confidence: float) -> Floats:
@@ -122,36 +126,6 @@ class Sample:
         c = np.full(len(self.joint.mean), scipy.special.ndtri((1 + confidence) / 2))
         c = c if self.information is None else anytime_critical(c, self.information)
         return c[:, None]
-
-
-def units_of_models(
-    values: Floats,
-    bias: Floats,
-    sizes: Ints,
-    cluster: Ints | None = None,
-    share: Floats | None = None,
-) -> UnitSample:
-    """Units of each model of each stratum, from values (Q, L) of all their questions."""
-    # A number of a cluster in two strata stands for two clusters; without shares, all are equal.
-    stratum, models = np.repeat(np.arange(sizes.size), sizes), values.shape[1]
-    weight = np.ones(stratum.size) if share is None else share
-    if cluster is not None:
-        _, first, unit = np.unique(
-            stratum * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
-        )
-        stratum, rows = stratum[first], weight
-        weight = np.bincount(unit, rows).astype(np.float64)
-        values, bias = (_cluster_means(each, rows, unit, weight) for each in (values, bias))
-    group = stratum[:, None] * models + np.arange(models)
-    one = np.ones(group.size, dtype=np.int64)
-    weight, groups = np.repeat(weight, models), sizes.size * models
-    return UnitSample(values.ravel(), weight, one, group.ravel(), groups, bias.ravel())
-
-
-def _cluster_means(values: Floats, weight: Floats, unit: Ints, total: Floats) -> Floats:
-    """Weighted mean of each column over the rows of each unit, whose weights have this sum."""
-    sums = [np.bincount(unit, weight * of_model, total.size) for of_model in values.T]
-    return np.stack(sums, axis=1) / total[:, None]
 
 
 class SharedQuestions(NamedTuple):
@@ -187,21 +161,18 @@ def shared_sample(models: StrataModels, planned: int | None) -> Sample:
     """The models of some strata, compared on questions that all of them were asked."""
     shared, scale = shared_questions(models), Scale.from_models(models)
     information = None if planned is None else share_of_plan(shared.sizes, "population", planned)
-    least, unit = (
-        np.repeat(np.broadcast_to(each, (shared.sizes.size, 1)), shared.sizes, axis=0)
-        for each in (scale.low, scale.unit)
-    )
-    single = np.logical_and.reduceat(shared.trials == 1, shared.first, axis=0)
-    paired = paired_means(
-        shared.values / unit, shared.first, scale.span, shared.cluster, shared.weight, single
-    )
-    if not scale.span:
-        return Sample(paired, scale, None, information)
+    unit = np.repeat(np.broadcast_to(scale.unit, (shared.sizes.size, 1)), shared.sizes, axis=0)
+    of_strata = shared.first, scale.span, shared.cluster, shared.weight
+    paired = paired_means(shared.values / unit, *of_strata)
     draw = None if models.of_rewards else models.metric.draw(models.k)
+    if draw is None or not scale.span:
+        return Sample(paired, scale, information=information)
     bias = largest_bias(draw, shared.trials.ravel()).reshape(shared.values.shape)
-    values = (shared.values - least) / unit
-    units = units_of_models(values, bias, shared.sizes, shared.cluster, shared.weight)
-    return Sample(paired, scale, units, information)
+    biases = paired_means(bias, *of_strata).mean if bias.any() else 0.0
+    alone = np.logical_and.reduceat(shared.trials == 1, shared.first, axis=0)
+    binary = np.unique(models.metric.weights).size == len(models.metric.support)
+    exact = binary and shared.cluster is None and shared.weight is None
+    return Sample(paired, scale, biases, alone if exact else None, information)
 
 
 class Scale(NamedTuple):

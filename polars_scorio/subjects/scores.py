@@ -21,21 +21,14 @@ from polars_scorio.arguments import PLANS, View
 from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, stretched
-from polars_scorio.maths.credit_numbers import Numbers, sample_numbers
+from polars_scorio.maths.credit_numbers import Numbers
 from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.interval import Estimate, MeasuredPairs, QuestionValues, Side
 from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.power import Forecast, TrialsAhead
-from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
-from polars_scorio.maths.reward_variances import ComparedRewards, RewardNoise
+from polars_scorio.maths.questions import States
+from polars_scorio.maths.reward_variances import RewardNoise
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
-from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
-from polars_scorio.maths.variance_estimates import (
-    ComparedNoise,
-    ComparedSide,
-    Estimate,
-    QuestionValues,
-    pairs_by_variance,
-)
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
 
@@ -120,44 +113,6 @@ def _independent_variance(states: States, values: Floats) -> Floats:
     mean = np.bincount(group, states.questions * values, states.groups) / size
     square = np.bincount(group, states.questions * (values - mean[group]) ** 2, states.groups)
     return np.asarray(square / (size * np.maximum(size - 1, 1)))
-
-
-def sampled_numbers(
-    noisy: Estimate, sample: QuestionSample, values: Floats, confidence: Floats | float
-) -> Numbers:
-    """The numbers of a metric that is no credit, about the population of the questions."""
-    # The variance is that of the estimates between questions, or clusters, and never below the
-    # noise of the trials: questions that all say the same are no proof that others do.
-    unit = (values - noisy.low) / (noisy.width or 1.0)
-    independent = np.maximum(sample.variance_between(unit), noisy.variance)
-    sigma = sample.sigma(unit, independent)
-    return sample_numbers(unit, sigma, sample, confidence).scaled(noisy.low, noisy.width)
-
-
-def strata_sample_numbers(
-    strata: Subgroups[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
-) -> Numbers:
-    """The mean of strata whose questions are a sample, without its standard deviation."""
-    states, owner = strata.states, strata.owner
-    shares, group = strata.shares[states.group], owner[states.group]
-    values, bias = values[states.state], bias[states.state]
-    groups = int(owner.max(initial=-1)) + 1
-    mean = np.bincount(group, shares * states.questions * values, groups).astype(np.float64)
-    sample = UnitSample(values, shares, states.questions, group, groups, bias)
-    lo, hi = sample.bounds(confidence)
-    # If all questions are alike, the mean may differ from an end by a rounding.
-    lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
-    unknown = np.full_like(mean, np.nan)
-    return Numbers(mean, mean, unknown, lo, hi, np.zeros_like(mean, dtype=np.bool_))
-
-
-def strata_values(
-    metric: Metric, strata: Subgroups[QuestionGroups], values: Floats, confidence: Floats | float
-) -> Numbers:
-    """The mean of such strata by unbiased estimates on the scale of a metric."""
-    low, high = metric.support
-    unit = (values - low) / ((high - low) or 1.0)
-    return strata_sample_numbers(strata, unit, 0 * unit, confidence).scaled(low, high)
 
 
 def root_of_squares(deviation: Floats) -> Floats:
@@ -261,14 +216,15 @@ class Scores(NamedTuple):
     @classmethod
     def from_credit(cls, numbers: Numbers, metric: Metric) -> Scores:
         """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
-        refuse_outside(numbers.mu, metric)
+        refuse_outside(numbers.estimate, metric)
         lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
         law = (
             StretchedLaw()
             if numbers.noisy is None
             else EstimateLaw.from_noisy(numbers.noisy, metric)
         )
-        return cls("calibrated", numbers.estimate, numbers.mu, Noise(numbers.sigma), lo, hi, law)
+        mu = numbers.estimate
+        return cls("calibrated", mu, mu, Noise(numbers.sigma), lo, hi, law)
 
     @classmethod
     def from_law(cls, law: Law, groups: int) -> Scores:
@@ -283,11 +239,11 @@ class Scores(NamedTuple):
 
     def words(self) -> Words:
         """The words for what each group rests on."""
-        forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
-        words = np.where(forecast, RANGE, self.inference).astype(object)
+        beyond = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
+        words = np.where(beyond, RANGE, self.inference).astype(object)
         shared = self.noise.shared
         if shared is not None:
-            known = (np.asarray(shared.freedom) > 0) & ~forecast
+            known = (np.asarray(shared.freedom) > 0) & ~beyond
             other = ALIKE_RUNS if self.noise.alike else OTHER_RUNS
             words = words + np.where(known, other, THESE_RUNS)
         elif self.noise.asked:
@@ -430,12 +386,11 @@ class StrataModels:
         facts = self.scores.facts.get(INFORMATION)
         return None if facts is None else np.asarray(facts[self.places], dtype=np.float64)
 
-    def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues]:
-        """The questions of each stratum, in units of a width above a lowest value."""
+    def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues | None]:
+        """The questions of each stratum, in units of a width above a least value; or None."""
         estimates = self.table.estimates(self.metric, self.view, self.k)
         if estimates is None:
-            empty = np.empty((0, self.places.shape[1]))
-            return [QuestionValues(empty, np.empty(0)) for _ in self.places]
+            return [None] * len(self.places)
         weight = self.table.weight
         low, width = (np.broadcast_to(each, self.table.size.size) for each in (low, width))
 
@@ -451,7 +406,7 @@ class StrataModels:
 class Law(ABC):
     """The reference distribution of scores: how models are compared, and what each is by itself."""
 
-    ranges: ClassVar[bool] = True  # an interval without an estimate is the range of a forecast
+    ranges: ClassVar[bool] = True  # an interval without an estimate is a range
 
     def moments(self, scores: Scores) -> tuple[Floats, Floats]:
         """Mean and standard deviation from which the interval of each group is made."""
@@ -506,32 +461,29 @@ class StretchedLaw(Law):
 
 
 class VarianceLaw(Law):
-    """Intervals made from a variance: each pair has the variance of its trials, or of pairs."""
+    """Intervals made from a variance: pairs follow from the intervals of both models."""
 
     noisy: Estimate | RewardNoise
 
-    @abstractmethod
-    def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
-        """The variance of the models, stratum after stratum."""
+    def side(self, models: StrataModels) -> Side:
+        """The estimates of the models, stratum after stratum."""
+        return self.noisy.at(models.places.ravel())
+
+    def single_questions(self, models: StrataModels) -> list[QuestionValues | None]:
+        """The questions of each stratum, if pairs are made from them."""
+        return [None] * len(models.places)
 
     def compared(self, models: StrataModels) -> Comparison:
-        """Differences have the variance of the trials or of the pairs."""
-        between = partial(pairs_by_variance, *self._compared(models))
+        """Differences follow from the intervals of both models, or from their questions."""
+        between = partial(MeasuredPairs.from_side, *self._compared(models))
         inner = Inner.from_numbers(*models.reported)
         return Comparison(inner, between, models.limit, information=models.information)
 
-    def _compared(self, models: StrataModels) -> tuple[ComparedSide, list[QuestionValues]]:
-        """The variance of the models, and their questions."""
+    def _compared(self, models: StrataModels) -> tuple[Side, list[QuestionValues | None]]:
+        """The estimates of the models, and the questions of single trials."""
         if self not in models.known:
-            questions = models.questions(self.noisy.low, self.noisy.width)
-            models.known[self] = self.side(models, questions), questions
+            models.known[self] = self.side(models), self.single_questions(models)
         return models.known[self]  # type: ignore[no-any-return]  # as stored
-
-    def trial_noise(self, models: StrataModels) -> Floats:
-        """Squared noise of the trials, with what is uncertain of it as far as that is known."""
-        noise = self._compared(models)[0].uncertain_variance()
-        shape = models.places.shape
-        return Law.trial_noise(self, models) if noise is None else noise.reshape(shape)
 
     def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
         """Ends at critical values (S, L)."""
@@ -555,17 +507,24 @@ class EstimateLaw(VarianceLaw):
         bounded = not metric.unbounded
         return cls(replace(noisy, low=low, width=high - low, bounded=bounded))
 
-    def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
-        """The variance, raised for models that have single trials only."""
-        single = models.single
-        variance, most = np.zeros(single.shape), np.full(single.shape, np.inf)
-        for stratum in np.flatnonzero(single.any(axis=1)).tolist():
-            asked = questions[stratum]
-            if asked.known:
-                variance[stratum] = np.where(single[stratum], asked.mean_variance(), 0.0)
-                most[stratum] = np.where(single[stratum], asked.number, np.inf)
+    def trial_noise(self, models: StrataModels) -> Floats:
+        """Squared noise of the trials, with what is uncertain of it."""
         noisy = self.noisy.at(models.places.ravel())
-        return ComparedNoise.floored(noisy, variance.ravel(), most.ravel())
+        # Single trials that agree have no sigma, but their interval knows what they do not show.
+        lo, hi = noisy.ends(scipy.special.ndtr(-1.0))
+        noise = np.where(noisy.sigma == 0, (hi - lo) ** 2, noisy.sigma**2 * noisy.factor)
+        return noise.reshape(models.places.shape)
+
+    def single_questions(self, models: StrataModels) -> list[QuestionValues | None]:
+        """The questions of models with one trial of each; NaN: of models with more."""
+        single = models.single
+        if not (single.sum(axis=1) > 1).any():
+            return [None] * len(single)
+        every = models.questions(self.noisy.low, self.noisy.width)
+        return [
+            None if asked is None else replace(asked, values=np.where(alone, asked.values, np.nan))
+            for asked, alone in zip(every, single, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -573,7 +532,3 @@ class RewardLaw(VarianceLaw):
     """Real-valued rewards, of which each stratum has one range for all models."""
 
     noisy: RewardNoise
-
-    def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
-        """The variance as it is."""
-        return ComparedRewards(self.noisy.at(models.places.ravel()))

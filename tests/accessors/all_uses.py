@@ -54,7 +54,6 @@ ASKS: dict[str, Ask] = {
     "sampled questions": lambda frame: frame.scorio.compare(target="population"),
     "check": lambda frame: frame.scorio.check(),
     "describe": lambda frame: frame.scorio.describe(),
-    "forecast": lambda frame: frame.scorio.forecast(4),
     "gaps": lambda frame: frame.scorio.describe(per="question"),
     "best": lambda frame: frame.scorio.best(),
     # The two questions of R1 as models: a gate needs a baseline and a candidate.

@@ -14,6 +14,7 @@ LOG = made_log(3, 40, 4, 0).with_columns(
 PASS = ps.pass_at_k(2)
 POSTERIOR = [PASS, ps.bayes()]
 KEYS = ["n", "source", "rank", "model", "model_a", "model_b", "baseline", "question", "check"]
+KEYS += ["categories"]  # labels with their trials come first: what they mean decides all else
 SIZES = ["metric", "k", "t"]
 COUNTS = ["models", "candidates", "questions", "missing", "clusters", "trials_baseline", "trials"]
 COUNTS += ["rerun_trials", "errored", "dropped", "unscored"]
@@ -58,7 +59,6 @@ CALLS: dict[str, tuple[dict[str, object], Callable]] = {
     "describe": ({}, lambda log: log.describe()),
     "check": ({}, lambda log: log.check()),
     "population": ({}, lambda log: log.population()),
-    "forecast": ({}, lambda log: log.forecast([4, 100])),
     "counts": ({}, lambda log: log.counts()),
 }
 

@@ -32,7 +32,6 @@ OTHERS = [
     "check",
     "describe",
     "population",
-    "forecast",
     "rubric",
     "compare",
     "best",

@@ -113,7 +113,6 @@ def test_decisions_and_priors_use_the_levels(codes, rewards):
     )
     assert_frame_equal(by_levels.next_trials(9), by_codes.next_trials(9, avg))
     assert_frame_equal(by_levels.trajectory(), by_codes.trajectory(avg))
-    assert_frame_equal(by_levels.population(), by_codes.population(LEVELS))
 
 
 def test_a_bound_that_is_not_the_range_stays(rewards):

@@ -109,9 +109,10 @@ def test_counts_give_the_reports_of_the_trials(log, category, roles, metrics, pe
         *([] if category is None else [category])
     )
     roles = {"by": "domain", **roles}
-    expected = log.scorio(**roles).report(*metrics, per=per)
+    prior = {"prior": "uniform"} if per == "question" else {}
+    expected = log.scorio(**roles).report(*metrics, per=per, **prior)
     counts = log.scorio(**roles).counts()
-    again = counts.scorio(**roles, count="count").report(*metrics, per=per)
+    again = counts.scorio(**roles, count="count").report(*metrics, per=per, **prior)
     assert_frame_equal(again, expected, check_exact=True)
     assert (expected["dropped"].sum() > 0) == (roles.get("missing") == "drop")
 

@@ -164,11 +164,12 @@ def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
         beta = stats.beta(mean * total, (1 - mean) * total, loc=-1, scale=2)
         # Another search for the same quantiles, to 1e-9 or so.
         assert (row["lo"], row["hi"]) == pytest.approx(beta.interval(0.9), abs=1e-9)
-    wide = log.scorio(**ROLES).compare(
-        ps.bayes([-10, 0, 10]), prior="population", simultaneous=False
+    solved = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
+    scaled = solved.scorio(by="domain").compare(
+        ps.bayes([-10, 10]), prior="population", simultaneous=False
     )
-    assert wide["lo"].min() >= -20
-    assert wide["hi"].max() <= 20
+    assert scaled["lo"].min() >= -20
+    assert scaled["hi"].max() <= 20
 
 
 @pytest.mark.parametrize("prior", ["uniform", "population", None])
@@ -192,7 +193,7 @@ def test_without_a_difference_there_is_no_better_model():
     assert row["sigma"] > 0
 
 
-@pytest.mark.parametrize("prior", ["uniform", "population", None])
+@pytest.mark.parametrize("prior", ["uniform", None])
 @pytest.mark.parametrize(
     "metric", [ps.bayes([1, 1, 1]), ps.avg([0.3, 0.3, 0.3]), ps.max_at_k(1, w=[2, 2, 2])]
 )
@@ -269,7 +270,11 @@ def test_models_keep_their_dtype_and_its_order(log, dtype, names):
     )
     assert pairs.select(PAIRS).rows() == list(combinations(order, 2))
     winners = pairs.select(pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b"))
-    assert pairs["better"].to_list() == winners.to_series().to_list()
+    decided = pairs["better"].is_not_null()
+    assert decided.sum() > 1
+    assert (
+        pairs["better"].filter(decided).to_list() == winners.to_series().filter(decided).to_list()
+    )
 
 
 def test_the_baseline_must_be_in_every_stratum(log):

@@ -5,13 +5,14 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import polars_scorio as ps
-from polars_scorio.maths.variance_estimates import ComparedNoise, Estimate, NoisyPairs, PairedNoise
 from tests.decisions.counted import counted
-from tests.documents import study_numbers
+from tests.differences import difference_numbers
 from tests.golden.logs import kinds_of_logs
+from tests.maths.interval_oracle import interval
 
 # Some of the logs have copied trials, and at some confidences a judge is too poor for a number.
 pytestmark = [
@@ -99,37 +100,33 @@ def test_swapping_two_models_mirrors_their_chance(successes, n):
     assert there == pytest.approx(-back, abs=1e-9)
 
 
+def test_models_that_are_alike_have_equal_chances():
+    # Three models with 160 of 160, and one with 159.
+    log = counted(np.array([[4] * 40] * 3 + [[4] * 39 + [3]])[None], 4)
+    np.testing.assert_allclose(log.rank()["prob_best"], 0.25, atol=5e-4)
+
+
+def chance_to_be_better(a, b):
+    """By the intervals of two models with c of n successes at one question each."""
+
+    def end(z):
+        at = 2 * ndtr(z) - 1
+        u, _, lo, _ = interval(*([x] for x in a), [0, 1], confidence=at)
+        v, _, _, hi = interval(*([x] for x in b), [0, 1], confidence=at)
+        return u - v - np.hypot(u - lo, hi - v)
+
+    return ndtr(brentq(end, 0.01, 8))
+
+
 @pytest.mark.parametrize(
-    ("successes", "n", "chances"),
+    ("successes", "n", "chance"),
     [
-        # Of the study: three models with 160 of 160, one with 159, and two models.
-        ([[4] * 40] * 3 + [[4] * 39 + [3]], 4, [0.25] * 4),
-        ([[1] * 200, [1] * 199 + [0]], 1, [0.737, 0.263]),
-        ([[4], [1]], 6, [0.922, 0.078]),
-        ([[4], [0]], 6, [0.9725, 0.0275]),
+        ([[1] * 200, [1] * 199 + [0]], 1, difference_numbers([1] + [0] * 199, 1)[3]),
+        ([[4], [1]], 6, chance_to_be_better((6, 4), (6, 1))),
+        ([[4], [0]], 6, chance_to_be_better((6, 4), (6, 0))),
     ],
 )
-def test_contradictions_of_the_past_are_gone(successes, n, chances):
+def test_the_better_of_two_is_the_best_with_the_chance_of_the_pair(successes, n, chance):
     log = counted(np.array(successes)[None], n)
-    np.testing.assert_allclose(log.rank().sort("model")["prob_best"], chances, atol=5e-4)
-    if len(chances) == 2:
-        assert log.compare()["prob_better"].item() == pytest.approx(chances[0], abs=5e-4)
-
-
-def estimated_pair(case):
-    """A pair of one stratum from the variances of both models, and the paired one."""
-    most = [np.inf if case[name] is None else case[name] for name in ("most_a", "most_b")]
-    mu, centre, variance, factor = np.array([case["price_a"], case["price_b"]]).T
-    noisy = Estimate(mu, 1 - mu, centre, 1 - centre, variance, factor)
-    paired = np.nan if case["paired_variance"] is None else case["paired_variance"]
-    by = PairedNoise(np.array([[paired]]), np.array([[case["freedom"]]]))
-    a, b = np.array([[0]]), np.array([[1]])
-    return NoisyPairs.from_noisy(ComparedNoise(noisy, np.array(most)), a, b, by)
-
-
-@pytest.mark.parametrize("case", study_numbers("repairs")["pair"], ids=lambda case: case["name"])
-def test_z_and_intervals_of_pairs_are_those_of_the_study(case):
-    pair = estimated_pair(case)
-    assert pair.by_pairs.item() == (case["by"] == "pairs")
-    assert pair.z.item() == pytest.approx(case["z"], abs=1e-9)
-    assert ndtr(pair.z).item() == pytest.approx(case["prob"], abs=1e-9)
+    np.testing.assert_allclose(log.rank().sort("model")["prob_best"], [chance, 1 - chance])
+    assert log.compare()["prob_better"].item() == pytest.approx(chance)

@@ -43,7 +43,6 @@ EACH_MODEL = {
     "report": lambda log: log.report(ps.avg(), ps.pass_at_k(2), ps.mean_cost()),
     "reruns": lambda log: log.reruns(),
     "population": lambda log: log.population(),
-    "forecast": lambda log: log.forecast([4, 16]),
     "counts": lambda log: log.counts(),
     "describe": lambda log: log.describe().drop("missing"),
     "check": lambda log: log.check().drop("sentence"),

@@ -7,6 +7,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.decisions.counted import counted
+from tests.differences import difference_numbers
 
 NUMBERS = ["diff", "sigma", "z", "prob_better", "lo", "hi"]
 TARGETS = ["benchmark", "population"]
@@ -82,13 +83,9 @@ def test_a_macro_difference_of_a_population_weighs_questions_by_their_stratum(ra
         for model in (0, 1)
     )
     weight = np.repeat([1 / 24, 1 / 15, 1 / 9], [8, 5, 3])
-    parts = weight * (one - other - weight @ (one - other)) * np.sqrt(16 / 15)
-    number, square = 1 / (weight @ weight), (parts**2).sum()
-    events = square**2 / (parts**4).sum()
-    missed = (number**2 * square + 2) / ((events + 1) * number * (number + 1))
+    expected = difference_numbers(one - other, 1, shares=weight)
     # The written formula of few terms: rounding.
-    assert row["diff"] == pytest.approx(weight @ (one - other), abs=1e-12)
-    assert row["sigma"] == pytest.approx(np.sqrt(square + missed), rel=1e-9)
+    assert [row[name] for name in ("diff", "sigma")] == pytest.approx(expected[:2], rel=1e-9)
 
 
 @pytest.mark.parametrize("target", TARGETS)

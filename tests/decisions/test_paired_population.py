@@ -8,9 +8,8 @@ import pytest
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.subjects.sampled_scores import units_of_models
 from tests import moments
-from tests.differences import variance_of_mean
+from tests.differences import difference_numbers
 from tests.made_logs import drawn, long
 
 # The logs are small and ragged; what is said of that has tests of its own.
@@ -49,16 +48,6 @@ def models(answers: dict[str, list[list[object]]]) -> pl.DataFrame:
 # --- the population of questions
 
 
-def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
-    """The numbers of a pair: CALIBRATED.md, rule 8, on the population."""
-    size, mean = len(differences), sum(differences) / len(differences)
-    sigma = sqrt(variance_of_mean(differences, width))
-    t, z = stats.t(size - 1), mean / sigma
-    reach = t.ppf((1 + confidence) / 2) * sigma
-    ends = max(mean - reach, -width), min(mean + reach, width)
-    return [mean, sigma, stats.norm.ppf(t.cdf(-abs(z))) * -np.sign(mean), t.cdf(z), *ends]
-
-
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize(("metric", "width"), [
     (ps.bayes(W), 0.6), (ps.avg(W), 0.6), (ps.pass_at_k([1, 3]), 1), (ps.pass_hat_k(2), 1),
@@ -66,7 +55,7 @@ def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
 ])  # fmt: skip
 def test_the_population_pairs_the_questions(even, metric, width, confidence):
     accessor = even.scorio(**ROLES)
-    estimates = accessor.report(metric, per="question")
+    estimates = accessor.report(metric, per="question", prior="uniform")
     pairs = accessor.compare(metric, target="population", confidence=confidence, simultaneous=False)
     assert pairs.height == 2 * len(metric.k) * 3
     for row in pairs.iter_rows(named=True):
@@ -77,7 +66,7 @@ def test_the_population_pairs_the_questions(even, metric, width, confidence):
             for name in PAIRS
         )
         # In units of the width: squares of 1e200 are larger than a float.
-        expected = paired(((one - other) / width).tolist(), 1.0, confidence)
+        expected = difference_numbers(((one - other) / width).tolist(), 1.0, confidence)
         expected = [n * unit for n, unit in zip(expected, (width, width, 1, 1, width, width))]  # noqa: B905 - six each
         # Sums over six questions are rounded; abs is for differences that should be 0.
         assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-10, abs=1e-15)
@@ -90,30 +79,18 @@ def test_the_population_pairs_the_questions(even, metric, width, confidence):
 def test_saturated_models_leave_something_open(questions, outcome):
     log = models({model: [[outcome] * 4] * questions for model in "ab"})
     row = log.scorio.compare(target="population").row(0, named=True)
-    sigma = sqrt(2 / (questions * (questions + 1)))
-    reach = stats.t.ppf(0.975, questions - 1) * sigma
+    sigma = sqrt(2 / ((questions + 2) * (questions + 1)))
+    reach = stats.t.ppf(0.975, questions + 1) * sigma
     expected = [0, sigma, 0, 0.5, -min(reach, 1), min(reach, 1)]
     # Closed forms: only roots and the quantile of t are rounded.
     assert [row[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("trials", [1, 2])
-def test_single_trials_that_are_all_right_have_noise_too(trials):
-    rates = [16, 16, 15, 13, 12, 13, 15, 14, 16, 12, 13, 14, 13, 14, 15]
-    log = models(
-        {"a": [[1] * trials] * 15, "b": [[1] * right + [0] * (16 - right) for right in rates]}
-    )
-    log = log.scorio(validate=False)
-    (row,) = log.compare(ps.avg(), target="population").rows(named=True)
-    # By pairs, one trial looks as certain as two: both models differ by less than .13.
-    assert row["better"] == (None if trials == 1 else "a")
 
 
 def test_the_same_difference_in_every_question_is_not_certain():
     log = models({"a": [[1, 1], [1, 0]], "b": [[0, 1], [0, 0]]})
     row = log.scorio.compare(ps.avg(), target="population").row(0, named=True)
     # The oracle is the same formula of two terms: rounding, far below the default of 1e-6.
-    assert [row[name] for name in NUMBERS] == pytest.approx(paired([0.5, 0.5], 1))
+    assert [row[name] for name in NUMBERS] == pytest.approx(difference_numbers([0.5, 0.5], 1))
     assert row["hi"] == 1
     assert row["lo"] == -1
     assert row["better"] is None
@@ -133,7 +110,7 @@ def test_the_population_pairs_plain_averages_of_the_questions(log):
     ]
     d = [one - other for one, other in zip(*rates, strict=True)]
     # The oracle is the same formula of few terms: rounding, far below the default of 1e-6.
-    assert [row[name] for name in NUMBERS] == pytest.approx(paired(d, 1))
+    assert [row[name] for name in NUMBERS] == pytest.approx(difference_numbers(d, 1))
 
 
 def test_the_interval_of_the_population_is_clipped():
@@ -238,15 +215,6 @@ def test_a_ranking_has_the_intervals_of_the_report(metric, cluster):
     for name in numbers:
         # Sums in another order.
         assert ranks[name].to_list() == pytest.approx(report[name].to_list(), rel=1e-10)
-
-
-def test_a_number_of_a_cluster_in_two_strata_is_two_clusters():
-    values = np.array([[0.0], [1.0], [0.5], [0.5]])
-    sample = units_of_models(values, 0 * values, np.array([2, 2]), np.array([0, 0, 0, 1]))
-    assert sample.values.tolist() == [0.5, 0.5, 0.5]
-    assert sample.weight.tolist() == [2, 1, 1]
-    assert sample.group.tolist() == [0, 1, 1]
-    assert sample.groups == 2
 
 
 def test_comparisons_of_geom_at_k_pair_the_credits_of_the_calibrated_report(r1):

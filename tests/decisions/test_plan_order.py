@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from itertools import pairwise
-from math import sqrt
+from math import hypot, sqrt
 from statistics import NormalDist
 
 import polars as pl
@@ -98,9 +98,8 @@ def test_an_order_that_is_clear_needs_nothing():
     log = pl.concat([outcomes({(9, 9): 9}, "a"), outcomes({(9, 1): 9}, "b")])
     row = log.scorio.trials_needed().row(0, named=True)
     assert (row["model_a"], row["extra_trials"], row["total"]) == ("a", 0, 0)
-    sigma = log.scorio.compare()["sigma"].item()
-    # The comparison takes the root of the same two variances, by another rule of integration.
-    assert row["sigma"] == pytest.approx(sigma, rel=1e-7)
+    report = log.scorio.report(ps.avg(), prior="population")
+    assert row["sigma"] == pytest.approx(hypot(*report["sigma"]), rel=1e-9)
 
 
 @pytest.mark.parametrize("confidence", [0.4, 0.5, 0.95])

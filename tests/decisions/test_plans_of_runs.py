@@ -36,9 +36,11 @@ def test_strata_and_what_is_over_them_are_planned_with_their_runs():
         by="by", run="trial"
     )
     for overall in ("macro", "micro"):
-        needed = log.trials_needed(overall=overall, half_width=0.03)
+        needed = log.trials_needed(overall=overall, half_width=0.03)["extra_trials"].to_list()
         own = NAMED.trials_needed(half_width=0.03)["extra_trials"].to_list()
-        assert needed["extra_trials"].to_list() == 3 * own
+        assert needed[:6] == 2 * own
+        # Twice the questions tell the noise of a trial better, which is little beside the runs.
+        assert needed[6:] == pytest.approx(own, abs=1)
 
 
 @pytest.mark.slow

@@ -22,13 +22,16 @@ def successes():
 
 
 def sigma_then(values, m):
-    """The standard error after m further questions that vary as these do."""
-    size, square = values.size, values.var(ddof=1)
-    away = (values - values.mean()) ** 2
-    events = away.sum() ** 2 / (away**2).sum() * (size + m) / size
-    total = size + m
-    missed = (total * square + 2) / ((events + 1) * total * (total + 1))
-    return np.sqrt(square / total + missed)
+    """The standard error after m further questions like these, and the two that join them."""
+    every = np.append(values, [-1.0, 1.0])
+    weight = np.append(np.full(values.size, (values.size + m) / values.size), [1.0, 1.0])
+    mean = np.average(every, weights=weight)
+    return np.sqrt(np.average((every - mean) ** 2, weights=weight) / (weight.sum() - 1))
+
+
+def half_width(values, m):
+    """The half-width that is expected then."""
+    return t.ppf(0.975, values.size + m + 1) * sigma_then(values, m)
 
 
 def signal(scores):
@@ -45,12 +48,18 @@ def signal(scores):
     return max(0.0, 1 - (models - 1.5) / (sum(z) / models))
 
 
+def least_decided(values, m):
+    """The smallest difference that an interval about the mean of all of them tells from 0."""
+    size = values.size + m
+    return half_width(values, m) * (size + 2) / size
+
+
 def chance(values, m, share):
     """The chance that m further questions decide a pair."""
-    size, square = values.size, values.var(ddof=1)
+    size, square = values.size, values.var()
     now, then = square / size, square / (size + m)
     kept = then / now + (1 - then / now) * share
-    needed = t.ppf(0.975, size + m - 1) * np.sqrt(then)
+    needed = least_decided(values, m)
     lead, change = abs(values.mean()) * kept, np.sqrt((now - then) * kept)
     return norm.cdf((lead - needed) / change) + norm.cdf((-lead - needed) / change)
 
@@ -66,7 +75,7 @@ def test_no_fewer_questions_do(successes):
         for a, b in pairwise(order.tolist()):
             row, values = next(rows), log[a] - log[b]
             assert (row["model_a"], row["model_b"], row["questions"]) == (a, b, 20)
-            if abs(values.mean()) > t.ppf(0.975, 19) * sigma_then(values, 0):
+            if abs(values.mean()) > least_decided(values, 0):
                 assert row["extra_questions"] == 0
             elif row["extra_questions"] is None:
                 assert share == 0 or chance(values, 1_000_000, share) < 0.8
@@ -85,10 +94,7 @@ def test_a_width_is_reached_by_the_fewest_questions(successes):
     for row in rows.iter_rows(named=True):
         log = successes[row["stratum"]] / N
         values = log[row["model_a"]] - log[row["model_b"]]
-        reach = [
-            t.ppf(0.975, 19 + m) * sigma_then(values, m)
-            for m in (row["extra_questions"] - 1, row["extra_questions"])
-        ]
+        reach = [half_width(values, row["extra_questions"] - step) for step in (1, 0)]
         assert reach[1] <= 0.04 < reach[0]
 
 

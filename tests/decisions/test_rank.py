@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import t
 from scorio.utils import rank_scores as reference
 
 import polars_scorio as ps
-from tests.differences import variance_of_mean
+from tests.differences import plus_two
 from tests.made_logs import drawn, long, unreadable
-from tests.maths.oracle import beta_bound
 
 # The logs are small and ragged; what is said of that has tests of its own.
 pytestmark = [
@@ -267,7 +267,7 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
     frame = log.lazy() if lazy else log
     options = {"target": "population", "confidence": 0.8}
     rows = frame.scorio(**roles).rank(metric, **options).lazy().collect()
-    estimates = log.scorio(**roles).report(metric, per="question")
+    estimates = log.scorio(**roles).report(metric, per="question", prior="uniform")
     pairs = log.scorio(**roles).compare(metric, **options)
     low, high = metric.support
     for domain in ("air", "web"):
@@ -275,13 +275,11 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
         expected_ci = [1]
         for place, row in enumerate(part.iter_rows(named=True)):
             values = estimates.filter(domain=domain, model=row["model"])["estimate"].to_numpy()
-            width, one = high - low, np.ones(values.size)
-            sigma, unit = sqrt(variance_of_mean(values, width)), (values - low) / width
-            lo = low + width * beta_bound(unit, one, 0.1)
-            hi = high - width * beta_bound(1 - unit, one, 0.1)
+            centre, sigma, freedom = plus_two(values, (low, high))
+            reach = t.ppf(0.9, freedom) * sigma
             # Sums in another order.
             number = "mu" if "mu" in row else "estimate"
-            numbers = [sigma, values.mean(), lo, hi]
+            numbers = [sigma, values.mean(), max(centre - reach, low), min(centre + reach, high)]
             assert [row[name] for name in ("sigma", number, "lo", "hi")] == pytest.approx(
                 numbers, rel=1e-9
             )

@@ -16,7 +16,6 @@ CALLS = {
     "pass_at_k": lambda log: log.pass_at_k(2),
     "regressions": lambda log: log.regressions("a"),
     "population": lambda log: log.population(),
-    "forecast": lambda log: log.forecast(8),
     "next_trials": lambda log: log.next_trials(10),
     "best settles": lambda log: log.convergence(ps.max_at_k(2)),
 }

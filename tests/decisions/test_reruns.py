@@ -168,6 +168,14 @@ def test_a_floor_is_no_larger_than_the_score_can_move(outcomes, roles, most):
     assert (normal > most) == (len(roles) == 0 and most <= 1)
 
 
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_single_trials_that_agree_are_no_proof_that_a_rerun_does(outcome):
+    row = long([[outcome]] * 30, "m").scorio.reruns().row(0, named=True)
+    # Rates of .9 (or .1) give such a log in 1 of 24: their reruns have a deviation of .055.
+    assert row["rerun_sd"] == pytest.approx(1 - stats.norm.cdf(-1) ** (1 / 30))
+    assert 0.05 < row["noise_floor"] < 0.2
+
+
 def test_a_draw_beyond_the_trials_has_no_floor():
     log = log_of([0.5] * 20, 2).scorio
     assert log.reruns(ps.pass_at_k(4))["noise_floor"].to_list() == [None]

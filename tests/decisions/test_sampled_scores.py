@@ -6,6 +6,7 @@ from scipy.stats import t
 
 from polars_scorio.maths.comparison import Family, sampled
 from polars_scorio.maths.covariance import paired_means
+from tests.differences import plus_two
 
 VALUES = np.random.default_rng(1).random((12, 3))
 JOINT = paired_means(VALUES, np.array([0]), 1.0)
@@ -15,9 +16,13 @@ FIRST, SECOND = np.array([0, 0]), np.array([1, 2])
 
 def test_ends_by_a_normal_critical_value_have_students_tail():
     found = SCORES.differences(FIRST, SECOND, np.full((1, 2), 1.6448536269514722))
-    reach = t.ppf(0.95, 11) * found.sigma
-    np.testing.assert_allclose(found.lo, found.diff - reach)
-    np.testing.assert_allclose(found.hi, found.diff + reach)
+    for pair, other in enumerate(SECOND):
+        centre, sigma, freedom = plus_two(VALUES[:, 0] - VALUES[:, other], (-1, 1))
+        reach = t.ppf(0.95, freedom) * sigma
+        # Products of deviations, which cancel partly: 1e-15 here.
+        assert found.sigma[0, pair] == pytest.approx(sigma, rel=1e-12)
+        assert found.lo[0, pair] == pytest.approx(centre - reach, rel=1e-12)
+        assert found.hi[0, pair] == pytest.approx(centre + reach, rel=1e-12)
 
 
 def test_without_a_plan_there_is_one_look():

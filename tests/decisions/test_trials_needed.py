@@ -129,7 +129,7 @@ def test_prior_trials_have_no_say_in_an_average(log, half_width):
 # --- partial pooling
 
 
-@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W)])
+@pytest.mark.parametrize("metric", [ps.bayes(), ps.avg()])
 def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, metric):
     accessor = log.scorio(**ROLES)
     rows = accessor.trials_needed(metric, half_width=0.3, prior="population")

@@ -71,17 +71,17 @@ def test_negative_powers_and_posterior_means_are_not_calibrated():
     calibrated = {"target": "population"}
     inverse = ps.geom_at_k(2, pass_power=-1, name="inverse")
     assert inference_words(calibrated, [inverse, ps.bayes()]) == (
-        "fitted population, questions as a sample"
+        "weighted populations, questions as a sample"
     )
     both = inference_words(calibrated, [inverse, ps.geom_at_k([1, 2]), ps.avg()])
     assert interval_words(0.9, both) == (
-        "calibrated 90 % intervals (inverse: fitted population), questions as a sample"
+        "calibrated 90 % intervals (inverse: weighted populations), questions as a sample"
     )
 
 
 def test_negative_blends_of_the_benchmark_are_calibrated_about_these_questions_alone():
     blend = ps.geom_ds_at_k(2, pass_power=-1, name="inverse")
-    words = "calibrated (inverse: fitted population)"
+    words = "calibrated (inverse: weighted populations)"
     options = {}
     assert inference_words(options, [ps.avg(), blend]) == "calibrated"
     found = inference_words({**options, "target": "population"}, [ps.avg(), blend])

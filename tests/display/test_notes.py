@@ -40,11 +40,12 @@ def test_each_kind_of_interval_is_named_once():
     assert (note.count("90 %"), note.count("95 %"), note.count(" or ")) == (1, 1, 1)
 
 
-def test_a_number_without_an_estimate_is_a_prediction():
-    words = "Where k exceeds the trials, a number is a prediction."
-    assert words in table_note(FACTS, [("mu", "estimate")])
-    assert words not in table_note(FACTS.head(1), [("mu", "estimate")])
-    assert words not in table_note(FACTS, [("mu", "elsewhere")])
+def test_an_interval_without_a_number_is_a_range():
+    words = "Where k exceeds the trials, a range stands in place of a number."
+    beyond = FACTS.with_columns(lo=pl.lit(0.1))
+    assert words in table_note(beyond, [("estimate", "lo")])
+    assert words not in table_note(beyond.head(1), [("estimate", "lo")])
+    assert words not in table_note(beyond.with_columns(lo=None), [("estimate", "lo")])
 
 
 def test_ranks_are_explained_with_their_confidence():

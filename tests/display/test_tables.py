@@ -93,7 +93,7 @@ def test_a_number_beyond_one_is_no_percentage():
 
 def test_what_is_missing_is_a_dash_and_zero_has_no_sign():
     frame = made([None], [0.1]).with_columns(x_lo=-0.0001, x_hi=0.2, org=pl.lit(None, pl.String))
-    assert ps.to_markdown(frame).splitlines()[-1] == "| 1 | m0 | – [0.0, 20.0] | – |"  # noqa: RUF001
+    assert ps.to_markdown(frame).splitlines()[2] == "| 1 | m0 | – [0.0, 20.0] | – |"  # noqa: RUF001
     assert r"1 & m0 & -- [0.0, 20.0] & -- \\" in ps.to_latex(frame)
 
 
@@ -323,7 +323,7 @@ def test_the_note_says_what_differs_between_models():
     assert note.startswith(
         "2 questions, 1.5 to 2.5 trials per question. 1 trial of a model dropped."
     )
-    assert "In brackets: 95 % intervals (fitted population), about these questions." in note
+    assert "In brackets: 95 % intervals (weighted populations), about these questions." in note
 
 
 @pytest.mark.parametrize(
@@ -351,10 +351,13 @@ def test_the_number_in_a_bracket_is_not_the_estimate_beside_it():
     assert "inference" not in note_of(board) + note_of(calibrated)
 
 
-def test_where_k_exceeds_the_trials_there_is_only_a_prediction(r1):
+def test_where_k_exceeds_the_trials_there_is_only_a_range(r1):
     board = r1.scorio.leaderboard(ps.pass_at_k(8))
     assert cells_of(board)[0] == "Pass@8 (%)"
-    assert "Where k exceeds the trials, a number is a prediction." in note_of(board)
+    assert "| – [" in ps.to_markdown(board)  # noqa: RUF001 - an en dash, as in a table
+    said = "Where k exceeds the trials, a range stands in place of a number."
+    assert said in note_of(board)
+    assert said not in note_of(r1.scorio.leaderboard(ps.pass_at_k(4)))
 
 
 def test_ranks_are_the_places_that_are_open():

@@ -123,7 +123,6 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
     yield "describe", lambda log: log.describe()
     yield "check", lambda log: log.check()
     yield "describe question", lambda log: log.describe(per="question")
-    yield "forecast", lambda log: log.forecast([8, 100])
     yield "regressions", lambda log: log.regressions("m0")
     yield "reruns", lambda log: log.reruns()
     yield "reruns once", lambda log: log.reruns(n=1, per="model")

@@ -6,22 +6,23 @@ import numpy as np
 from hypothesis import strategies as st
 
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.lattice import Grid, Posterior, fit_binary_groups
-from polars_scorio.maths.pooled_moments import metric_posterior, trial_variance
+from polars_scorio.maths.pooled_moments import (
+    Posterior,
+    WeightedPopulations,
+    metric_posterior,
+    trial_variance,
+)
 
 Group = tuple[Ints, Ints, Ints]  # n, c, questions
 Moments = Callable[[Floats, Floats], tuple[Floats, Floats]]  # a, b of a Beta -> mean, variance
 
 
-def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) -> Grid:
-    """The fit of one group."""
-    return fit_binary_groups([(n, c, questions)], few=few)[0]
+def weighed(group: Group) -> WeightedPopulations:
+    """The populations that the counts of a group leave."""
+    return WeightedPopulations.from_counts(counts_of(group), np.asarray(group[2]))
 
 
 HARD: Group = np.array([4, 4, 4, 4]), np.array([0, 1, 2, 4]), np.array([24, 3, 2, 1])
-CATEGORIES = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), np.array([6, 2, 1, 3])
-W = np.array([0, 0.5, 1])
-UNIT = np.array([0.0, 1.0])
 
 
 @st.composite
@@ -29,18 +30,6 @@ def small_groups(draw: st.DrawFn) -> tuple[Ints, Ints]:
     """n and c of a few questions."""
     n = draw(st.lists(st.integers(1, 6), min_size=1, max_size=7))
     return np.array(n), np.array([draw(st.integers(0, trials)) for trials in n])
-
-
-def drawn_groups() -> list[Group]:
-    """Groups of few and many questions and trials, equal and ragged, all wrong and all right."""
-    rng = np.random.default_rng(3)
-    groups = [(np.array([4]), np.array([0]), np.array([9])), (np.array([1]), np.array([1]), [3])]
-    for questions, least, most in [(20, 10, 10), (250, 16, 16), (60, 1, 9), (40, 900, 2000)] * 6:
-        n = rng.integers(least, most, questions, endpoint=True)
-        c = rng.binomial(n, rng.beta(0.6, 1, questions))
-        (n, c), often = np.unique([n, c], axis=1, return_counts=True)
-        groups.append((n, c, often))
-    return [(n, c, np.asarray(often)) for n, c, often in groups]
 
 
 def counts_of(group: Group) -> Ints:
@@ -51,14 +40,14 @@ def counts_of(group: Group) -> Ints:
 def binary_posterior(group: Group, moments: Moments) -> Posterior:
     n, _, questions = group
     return metric_posterior(
-        fit_binary(*group), counts_of(group), n, questions, lambda nu, _: moments(*nu.T[::-1])
+        weighed(group), counts_of(group), n, questions, lambda nu, _: moments(*nu.T[::-1])
     )
 
 
 def average_variance(group: Group) -> float:
     """Squared calibrated uncertainty of the success rate of all trials."""
     n, _, questions = group
-    error = trial_variance(fit_binary(*group), counts_of(group), UNIT) / n
+    error = trial_variance(weighed(group), counts_of(group)) / n
     return float((questions * error).sum() / questions.sum() ** 2)
 
 

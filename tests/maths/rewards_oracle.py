@@ -25,11 +25,8 @@ def _mean_best(rewards, k):
     return sum(max(draw) for draw in draws) / Fraction(len(draws))
 
 
-def reward_interval(logs, *, k=1, bounds=None, target="benchmark", confidence=0.95):
-    """Estimate, sigma, lo and hi of one model; None for a number that there is not.
-
-    About a population by rules R4 to R6, which the package uses for comparison only.
-    """
+def reward_interval(logs, *, k=1, bounds=None, confidence=0.95):
+    """Estimate, sigma, lo and hi of one model; None for a number that there is not."""
     flat = [reward for rewards in logs for reward in rewards]
     low, high = bounds or (min(flat), max(flat))
     width = high - low
@@ -40,12 +37,7 @@ def reward_interval(logs, *, k=1, bounds=None, target="benchmark", confidence=0.
     u, z = sum(values) / size, -ndtri(d)
     between = sum((value - u) ** 2 for value in values) / (size * (size - 1)) if size > 1 else None
     silent = [v is None or v <= 1e-18 for v in noise]
-    if target == "population":
-        if size == 1:
-            return low + width * u, None, None, None
-        variance, trials = between, size
-        factor, silent = (stdtrit(size - 1, d) / z) ** 2, [False] * size
-    elif max(n) == 1:
+    if max(n) == 1:
         variance, trials = between, size
         factor = (stdtrit(size - 1, d) / z) ** 2 if size > 1 else None
     else:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from polars_scorio.maths.credit_at_rates import credit_at
+from polars_scorio.maths.credits import credit_at
 from polars_scorio.maths.draws import all_success, any_success, area_under_curve
 from tests.maths.credits import every_credit
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths.credit_at_rates import blend_means, blend_moments
+from polars_scorio.maths.credits import blend_means
 from polars_scorio.maths.pooled_moments import Joint
+from polars_scorio.metrics.blends import blend_moments
 from tests.made_logs import law
 
 INF, NAN = float("inf"), float("nan")

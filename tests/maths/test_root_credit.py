@@ -6,15 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from polars_scorio.maths.credit_at_rates import (
+from polars_scorio.maths.credits import (
     RootDraw,
-    ShortDraw,
-    credit_at,
     largest_bias,
     root_credit,
 )
-from polars_scorio.maths.draws import all_success, any_success, excess_over_half
-from polars_scorio.maths.free_fit import rate_nodes
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("calibrated_2")["geom_credit"]
@@ -64,31 +60,6 @@ def test_a_draw_takes_all_trials_or_256_of_more():
     assert largest_bias(draw, np.array([1, 2, 100_000])) == pytest.approx([0, 0.0352, 0], abs=1e-4)
 
 
-def test_at_known_rates_it_is_the_formula():
-    p = np.array([0.0, 0.3, 1.0])
-    found = RootDraw(3, (0.5, 2.0)).at_rates(p, 1 - p)
-    assert found == pytest.approx([0, (1 - 0.7**3) ** 0.5 * 0.3**6, 1])
-
-
 def test_draws_of_thousands_are_refused_in_our_words():
     with pytest.raises(ValueError, match=r"geom_at_k: .* up to k = 2,048, got k=3000"):
         RootDraw(3_000, (0.5, 0.5))(4_000)
-
-
-@given(st.sampled_from([any_success, all_success, excess_over_half]), st.integers(2, 24), st.data())
-def test_the_credit_of_too_few_trials_is_within_its_bias_of_the_longer_draw(gains_of, k, data):
-    n = data.draw(st.integers(1, k - 1))
-    draw = ShortDraw(gains_of(k))
-    credit = np.concatenate([[0.0], np.cumsum(draw(n))])
-    p, q = rate_nodes(121)
-    found = stats.binom.pmf(np.arange(n + 1), n, p[:, None]) @ credit
-    # The largest bias is that of a grid of as many rates.
-    bias = draw.bias(np.array([n]))[0]
-    assert np.abs(found - credit_at(p, q, draw.gains)).max() <= bias + 1e-9
-
-
-def test_enough_trials_make_the_draw_itself_without_bias():
-    draw = ShortDraw(any_success(4))
-    assert draw(4) is draw(9) is draw.gains
-    assert draw.bias(np.array([3, 4, 9]))[1:].tolist() == [0.0, 0.0]
-    assert largest_bias(draw, np.array([3])) == draw.bias(np.array([3]))

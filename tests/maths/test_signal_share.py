@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths.covariance import Paired, of_pairs
+from polars_scorio.maths.covariance import Paired
 from polars_scorio.maths.ranks import signal_share, signal_share_paired
 from tests.documents import study_numbers
 
@@ -35,8 +35,7 @@ def test_more_spread_is_more_than_noise(models, squares, factor):
 @given(st.integers(2, 20), st.floats(0.1, 100))
 def test_independent_models_of_one_sigma_have_the_share_of_paired_ones(models, squares):
     mu = spread_of(squares, models)[None]
-    covariance = np.eye(models)[None]
-    both = Paired(mu, covariance, of_pairs(covariance), np.array([np.inf]))
+    both = Paired(mu, np.eye(models)[None], np.array([np.inf]), 0.0)  # of no known range
     # Sums of squares of distances and of pairs: rounding.
     alone = signal_share(mu, np.ones_like(mu))
     np.testing.assert_allclose(signal_share_paired(both, 0 * mu), alone, atol=1e-9)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.credit_numbers import draw_bounds
+from polars_scorio.maths.credits import RootDraw, fixed_gains
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
@@ -12,7 +12,6 @@ from polars_scorio.maths.draws import (
     excess_over_half,
     majority_gains,
 )
-from polars_scorio.maths.variance import fixed_gains
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from polars_scorio.maths.ballots import (
     vote_variance,
 )
 from polars_scorio.maths.questions import Subgroups
-from polars_scorio.maths.variance_estimates import clopper_pearson_interval
 
 
 def ballots(votes, abstained=0):
@@ -90,8 +89,8 @@ def test_votes_of_unequal_strata_weigh_as_much_as_their_stratum():
 def test_beyond_the_trials_there_is_no_variance():
     votes = Votes.tally(ballots([[2, 1], [4, 0]]), np.zeros(2, dtype=int), 1)
     noisy = vote_estimate(votes, 4)
-    assert np.isnan([noisy.estimate, noisy.variance, *clopper_pearson_interval(noisy, 0.95)]).all()
-    assert not np.isnan(clopper_pearson_interval(vote_estimate(votes, 3), 0.95)).any()
+    assert np.isnan([noisy.estimate, noisy.variance, *noisy.ends(0.025)]).all()
+    assert not np.isnan(vote_estimate(votes, 3).ends(0.025)).any()
 
 
 @pytest.mark.parametrize("n", [1, 4, 64])
@@ -102,12 +101,12 @@ def test_trials_that_all_agree_are_worth_no_more_than_they_are(n, questions, k):
         return
     group = np.zeros(questions, dtype=int)
     right = Votes.tally(ballots([[n, 0]] * questions), group, 1)
-    lo, hi = clopper_pearson_interval(vote_estimate(right, k), 0.95)
+    lo, hi = vote_estimate(right, k).ends(0.025)
     # Clopper and Pearson's lower end of all successes, of as many trials, or fewer.
     assert hi == 1
     assert 0 < lo <= 0.025 ** (1 / (n * questions)) + 1e-9
     wrong = Votes.tally(ballots([[0, n]] * questions), group, 1)
-    mirrored = clopper_pearson_interval(vote_estimate(wrong, k), 0.95)
+    mirrored = vote_estimate(wrong, k).ends(0.025)
     np.testing.assert_allclose(mirrored, (1 - hi, 1 - lo), atol=1e-9)
 
 

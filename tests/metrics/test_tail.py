@@ -133,12 +133,10 @@ def test_a_key_named_t_is_refused(log):
 
 
 @pytest.mark.slow
-def test_a_curve_is_reported_ahead_but_no_forecast(log):
+def test_beyond_the_trials_a_curve_has_ranges(log):
     rows = log.scorio.report(ps.tail_pass(8))
     assert rows["estimate"].null_count() == rows.height
     assert (rows["lo"] < rows["hi"]).all()
-    with pytest.raises(ValueError, match=r"tail_pass\(k=8\) is a curve over thresholds: forecast"):
-        log.scorio.forecast(metric=ps.tail_pass(8))
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_the_macro_of_levels_equals_max_at_k(duck, rewards, k):
         f"max_at_k([{levels}], {rewards}, {k})",
         "'rollouts.parquet' GROUP BY domain, model, question ORDER BY domain, model, question",
     )
-    report = log.scorio(by="domain").max_at_k(k, rewards, per="question")
+    report = log.scorio(by="domain").max_at_k(k, rewards, per="question", prior="uniform")
     assert None in values or k == 1
     assert values == told(report, pl.col("estimate"))
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import polars_scorio as ps
-from polars_scorio.maths.variance_estimates import Estimate
+from polars_scorio.maths.interval import Estimate
 from polars_scorio.study.posterior import PosteriorLaw
 from polars_scorio.subjects.scores import EstimateLaw, Scores, StretchedLaw, root_of_squares
 
@@ -20,7 +20,7 @@ def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
 
 
 def test_a_variance_is_on_the_range_of_the_metric():
-    noisy = Estimate(HALF, 1 - HALF, HALF, 1 - HALF, HALF / 10, HALF + 1)
+    noisy = Estimate(HALF, 1 - HALF, HALF / 10, HALF + 1, 10 * HALF)
     found = EstimateLaw.from_noisy(noisy, ps.avg([-1, 3])).noisy
     assert (found.low, found.width, found.bounded) == (-1, 4, True)
     np.testing.assert_array_equal(found.variance, noisy.variance)

@@ -4,8 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import t
 
 import polars_scorio as ps
+from tests.differences import cluster_means, plus_two
 
 # Made logs may be deterministic.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
@@ -17,7 +19,7 @@ BINARY = (
     *(ps.geom_at_k(2), ps.geom_ds_at_k(2), ps.max_at_k(2, w=[0, 1])),
 )
 W = [0, 0.5, 1]
-GRADED = (ps.avg(w=W), ps.bayes(w=W), ps.max_at_k([2, 4], w=W))
+GRADED = (ps.avg(w=W), ps.max_at_k([2, 4], w=W))
 ALL_CASES = [(BINARY, [0, 1]), (GRADED, [0, 1, 2])]
 
 
@@ -40,26 +42,33 @@ def passages(
 
 
 def reports(log: pl.DataFrame, metrics: tuple[ps.Metric, ...], **roles: object) -> pl.DataFrame:
-    """Both kinds of inference that know a population."""
+    """The kinds of inference that know a population of such outcomes."""
     accessor = log.scorio(**roles)
-    each = {kind: accessor.report(*metrics, prior=kind, **TARGET) for kind in KINDS}
+    kinds = KINDS if metrics == BINARY else KINDS[:1]
+    each = {kind: accessor.report(*metrics, prior=kind, **TARGET) for kind in kinds}
     named = [rows.with_columns(kind=pl.lit(str(kind))) for kind, rows in each.items()]
     return pl.concat(named, how="diagonal")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
-def test_clusters_of_one_question_change_no_byte(metrics, categories):
+def test_clusters_of_one_question_change_nothing(metrics, categories):
     log = passages(categories)
     # Other names and another order than those of the questions.
     alone = log.with_columns(passage=pl.format("q{}", 999 - pl.col("question")))
     found = reports(alone, metrics, cluster="passage")
     assert found["clusters"].to_list() == found["questions"].to_list()
-    assert found.drop("clusters").equals(reports(log, metrics))
+    # The same sums, question after question.
+    assert_frame_equal(found.drop("clusters"), reports(log, metrics), rel_tol=1e-12)
 
 
-@pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
-@pytest.mark.parametrize("kind", ["uniform", *KINDS])
+@pytest.mark.parametrize(
+    ("metrics", "categories", "kind"),
+    [
+        *((BINARY, [0, 1], kind) for kind in ("uniform", *KINDS)),
+        *((GRADED, [0, 1, 2], kind) for kind in ("uniform", None)),
+    ],
+)
 def test_about_these_very_questions_clusters_change_no_byte(metrics, categories, kind):
     log = passages(categories)
     found = log.scorio(cluster="passage").report(*metrics, prior=kind)
@@ -70,7 +79,7 @@ def test_about_these_very_questions_clusters_change_no_byte(metrics, categories,
 def test_clusters_widen_every_interval_about_the_population(metrics, categories):
     log = passages(categories)
     wide, plain = reports(log, metrics, cluster="passage"), reports(log, metrics)
-    same = ["model", "metric", "k", "questions", "trials", "estimate", "mu"]
+    same = pl.col("^(model|metric|k|questions|trials|estimate|mu)$")
     assert_frame_equal(wide.select(same), plain.select(same), check_exact=True)
     # Passages of four alike questions: about twice the noise at most, less where k is large.
     assert (wide["sigma"] / plain["sigma"]).is_between(1.2, 2.2).all()
@@ -83,28 +92,30 @@ def test_copies_of_a_question_are_as_good_as_one():
     single = copied.filter(pl.col("question") % 4 == 0)
     metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k(2))
     found = copied.scorio(cluster="passage", validate=False).report(*metrics, **TARGET)
-    # The variance between single questions, divided by K - 1, from their estimates alone.
-    each = single.scorio(validate=False).report(*metrics, per="question")
-    by = ["model", "metric", "k"]
-    sigma = pl.col("estimate").std() / pl.len().sqrt()
-    oracle = each.group_by(by).agg(sigma=sigma).sort("model", "metric", "k")
-    assert_frame_equal(found.select(*by, "sigma").sort(by), oracle, rel_tol=1e-9)
+    alone = single.scorio(validate=False).report(*metrics, **TARGET)
+    numbers = ["model", "metric", "k", "estimate", "sigma", "lo", "hi"]
+    assert_frame_equal(found.select(numbers), alone.select(numbers), rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [[4] * 9, [20, 4, 4, 4, 2, 1, 1]])
 @pytest.mark.parametrize("metric", [ps.avg(), ps.pass_hat_k(2), ps.avg(w=W), ps.max_at_k(2, w=W)])
-def test_the_variance_is_that_of_sums_over_clusters(metric):
+@pytest.mark.filterwarnings("ignore::polars_scorio.ClusterWarning")
+def test_clusters_are_a_sample_by_their_shares(metric, sizes):
     log = passages([0, 1] if metric.w is None else [0, 1, 2])
+    names = dict(enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist()))
+    log = log.with_columns(passage=pl.col("question").replace_strict(names))
     found = log.scorio(cluster="passage").report(metric, **TARGET)
-    each = log.scorio.report(metric, per="question").join(
+    each = log.scorio.report(metric, per="question", prior="uniform").join(
         log.select("question", "passage").unique(), on="question"
     )
-    for model, sigma in found.select("model", "sigma").rows():
+    for model, *numbers in found.select("model", "sigma", "lo", "hi").rows():
         own = each.filter(model=model)
-        values, names = own["estimate"].to_numpy(), own["passage"].to_numpy()
-        sums = [sum(values[names == name] - values.mean()) for name in sorted(set(names))]
-        variance = 9 / 8 * sum(total**2 for total in sums) / len(values) ** 2
+        means, shares = cluster_means(own["estimate"].to_list(), own["passage"].to_list())
+        centre, sigma, freedom = plus_two(means, (0, 1), shares)
+        reach = t.ppf(0.975, freedom) * sigma
         # The same sums in another order.
-        assert sigma == pytest.approx(variance**0.5, rel=1e-12)
+        expected = sigma, max(centre - reach, 0), min(centre + reach, 1)
+        assert numbers == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_interval_has_students_tails_of_the_clusters():
@@ -162,14 +173,16 @@ def test_a_negative_power_of_zero_is_refused_at_its_model():
         log.report(ps.geom_ds_at_k(2, pass_power=-1, unanimous_power=-1, bounds=None))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_cluster_with_half_of_the_questions_leaves_few_degrees_of_freedom(kind):
+@pytest.mark.parametrize(("kind", "freedom"), [(None, 4.4), ("population", 2.4)])
+def test_a_cluster_with_half_of_the_questions_leaves_few_degrees_of_freedom(kind, freedom):
     log = passages([0, 1], clusters=12)
     half = pl.when(pl.col("question") < 24).then(pl.lit("p")).otherwise("passage")
     accessor = log.with_columns(half.alias("passage")).scorio(cluster="passage")
-    # 48**2 / (24**2 + 6 * 4**2) = 3.4 clusters.
+    # 48**2 / (24**2 + 6 * 4**2) = 3.4 clusters, to which the default adds two.
     with pytest.warns(ps.ClusterWarning, match=r"50% of 48.* 7 clusters count as 3\.4"):
         row = accessor.avg(prior=kind, **TARGET).row(0, named=True)
     assert row["clusters"] == 7
-    # Student's quantile is 2.4 with K - 1 degrees of freedom, and 3.6 with 2.4 of them.
-    assert (row["hi"] - row["lo"]) / 2 / row["sigma"] > 2.7
+    reach = (row["hi"] - row["lo"]) / 2 / row["sigma"]
+    # A posterior is a Beta distribution, with less in its tails than Student's.
+    least, most = (0.99, 1.01) if kind is None else (0.75, 1.0)
+    assert least < reach / t.ppf(0.975, freedom) < most

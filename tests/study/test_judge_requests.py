@@ -63,7 +63,6 @@ def test_more_draws_than_trials_are_refused(log):
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [
-        ("forecast", ()),
         ("population", ()),
         ("trials_needed", ()),
         ("next_trials", (9,)),

@@ -82,8 +82,10 @@ def test_the_order_of_the_rows_changes_no_byte(role):
 
 def test_a_population_is_less_well_known():
     wide = pl.col("hi") - pl.col("lo")
-    here = LOG.scorio(judge=GRADER).report(*METRICS).select(wide).to_series()
-    everywhere = LOG.scorio(judge=GRADER, target="population").report(*METRICS)
+    # Without draws of all trials, whose noise the questions show better than the populations.
+    metrics = ps.avg(), ps.pass_at_k([1, 2]), ps.pass_hat_k(2)
+    here = LOG.scorio(judge=GRADER).report(*metrics).select(wide).to_series()
+    everywhere = LOG.scorio(judge=GRADER, target="population").report(*metrics)
     assert (everywhere.select(wide).to_series() > 0.85 * here).all()
 
 

@@ -28,7 +28,8 @@ def report(log: pl.LazyFrame, **options: object) -> pl.LazyFrame:
 
 
 def per_question(log: pl.LazyFrame) -> pl.LazyFrame:
-    return report(log, per="question")
+    metrics = ps.bayes(), ps.avg(), ps.pass_at_k([1, 2, 3])
+    return log.scorio(**ROLES).report(*metrics, per="question")
 
 
 def with_prior(log: pl.LazyFrame) -> pl.LazyFrame:

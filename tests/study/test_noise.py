@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.maths.comparison import Comparison, Inner, ReachPairs, StudentPairs
+from polars_scorio.maths.interval import Student
 from polars_scorio.maths.run_effects import RunVariance, SharedRuns
-from polars_scorio.maths.variance_estimates import PairedNoise
 from polars_scorio.subjects.scores import Noise
 
 SIZES = st.floats(1e-4, 0.1)
@@ -27,8 +27,8 @@ def comparison(gap, sigma, *, paired, runs=None):
     def between(a, _):
         diff = np.full((1, a.size), gap)
         if paired:
-            noisy = PairedNoise(np.full_like(diff, sigma**2), np.full((1, 1), 30.0))
-            return StudentPairs(diff, noisy, np.ones((1, 1)))
+            student = Student(diff, np.full_like(diff, sigma), np.full_like(diff, 30.0))
+            return StudentPairs(diff, student, np.ones((1, 1)))
         return ReachPairs(diff, np.full_like(diff, sigma), *np.full((2, *diff.shape), sigma))
 
     numbers = np.array([[gap, 0.0]]), *np.full((4, 1, 2), sigma)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
@@ -16,6 +17,7 @@ from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.questions import States
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import look_confidence, planned_share
+from tests.differences import difference_numbers
 from tests.documents import study_numbers
 from tests.made_logs import law, long
 
@@ -103,17 +105,18 @@ def test_about_a_population_the_plan_counts_questions(overall):
         assert found["information_fraction"].tail(3).to_list() == [1.0] * 3
 
 
-def test_differences_over_a_population_are_those_of_the_study():
-    for case in VECTORS["anytime"]["population"]:
-        gaps, plan = np.array(case["d"]), case["plan"]
-        models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
-        share = np.array([gaps.size / plan])
-        scores = sampled(models, limit=4.0, information=share)
+def test_differences_over_a_population_are_those_of_the_critical_value():
+    gaps = np.random.default_rng(4).normal(0.1, 0.3, 12)
+    models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
+    for share in (0.5, 1.0, 2.0):
+        scores = sampled(models, limit=4.0, information=np.array([share]))
         one = np.array([0]), np.array([1])
         found = scores.differences(*one, np.array([[1.959963984540054]]))
-        assert found.sigma.item() == pytest.approx(case["sigma"], rel=1e-9)
-        ends = found.lo.item(), found.hi.item()
-        assert ends == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
+        # At the critical value of this look, in place of that of one look.
+        c = anytime_critical(1.959963984540054, share)
+        expected = difference_numbers(gaps, 1, 2 * norm.cdf(c) - 1)
+        assert found.sigma.item() == pytest.approx(expected[1], rel=1e-9)
+        assert (found.lo.item(), found.hi.item()) == pytest.approx(expected[4:], rel=1e-9)
 
 
 @pytest.mark.slow
@@ -138,9 +141,9 @@ def test_intervals_are_narrowest_at_the_plan():
         for plan in (2, 4, 8, 16, 32)
     ]
     assert np.argmin(widths) == 2
-    assert widths[2] / log.compare(ps.avg()).select(pl.col("hi") - pl.col("lo"))["hi"].max() == (
-        pytest.approx(1.285, abs=0.06)  # 2.519 / 1.960; more, as few questions need longer ends
-    )
+    once = log.compare(ps.avg()).select(pl.col("hi") - pl.col("lo"))["hi"].max()
+    # Critical values grow by 2.519 / 1.960; quantiles of Beta distributions by less.
+    assert 1.15 < widths[2] / once < 2.519 / 1.960
 
 
 def test_the_model_with_less_information_decides_about_a_pair():

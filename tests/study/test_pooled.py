@@ -1,4 +1,4 @@
-"""Partial pooling through the accessor: published numbers, laws, options, the plan."""
+"""Partial pooling through the accessor: laws, options, the plan."""
 
 import re
 
@@ -16,11 +16,10 @@ POPULATION = {**PARTIAL, "target": "population"}
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 KEYS = ["domain", "model"]
-W = [0, 0.5, 1]
 # Each kind of metric; category 2 is a success.
 METRICS = (
-    *(ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W), ps.pass_at_k([1, 3]), ps.maj_at_k(3)),
-    *(ps.max_at_k(2, W), ps.geom_at_k(2), ps.geom_ds_at_k(2)),
+    *(ps.bayes(), ps.avg(), ps.pass_at_k([1, 3]), ps.maj_at_k(3)),
+    *(ps.max_at_k(2), ps.geom_at_k(2), ps.geom_ds_at_k(2)),
 )
 
 
@@ -33,66 +32,7 @@ def numbers(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> pl.Dat
     return log.scorio(trial=None).report(*metrics, **options).select(NUMBERS)
 
 
-# --- published numbers
-
-R1 = {(5, 3): 1, (5, 4): 1}
-HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}
-ZERO = {(4, 0): 30}
-ONE = {(1, 0): 3, (1, 1): 7}
-TAU = {(4, 0): 14, (4, 1): 12, (4, 2): 10, (4, 3): 4, (4, 4): 10}
-RUBRIC = [*[[0] * 4] * 6, *[[0, 0, 0, 1]] * 2, [1, 1, 2, 2], *[[2] * 4] * 3]
-
-
-# The table at the end of the calibration study, printed to 6 digits.
-@pytest.mark.parametrize(
-    ("states", "metric", "benchmark", "population"),
-    [
-        pytest.param(
-            *(R1, ps.bayes(), [0.666927, 0.127252, 0.398269, 0.886087]),
-            *([0.644961, 0.151036, 0, 1],),
-            id="R1",
-        ),
-        pytest.param(
-            *(HARD, ps.bayes(), [0.094414, 0.020451, 0.058270, 0.138093]),
-            *([0.095257, 0.038393, 0.032377, 0.186923],),
-            id="HARD",
-        ),
-        pytest.param(
-            *(HARD, ps.pass_at_k(8), [0.275534, 0.069630, 0.150674, 0.421541]),
-            *([0.276452, 0.093378, 0.109452, 0.485507],),
-            id="HARD, pass@8",
-        ),
-        pytest.param(
-            *(ZERO, ps.bayes(), [0.004000, 0.006191, 0, 0.021864]),
-            *([0.004675, 0.008117, 0, 0.029536],),
-            id="ZERO",
-        ),
-        pytest.param(
-            *(ONE, ps.bayes(), [0.677778, 0.110144, 0.445705, 0.870339]),
-            *([0.675926, 0.131484, 0.350094, 0.924448],),
-            id="ONE",
-        ),
-        pytest.param(
-            *(TAU, ps.bayes(), [0.422352, 0.027197, 0.369529, 0.476069]),
-            *([0.422628, 0.050282, 0.323447, 0.525040],),
-            id="TAU",
-        ),
-        pytest.param(
-            *(RUBRIC, ps.bayes(W), [0.334932, 0.031165, 0.275288, 0.397315]),
-            *([0.336740, 0.106815, 0.127337, 0.588598],),
-            id="CAT",
-        ),
-        pytest.param(
-            HARD, ps.avg(), [0.091667, 0.020595, 0.055437, 0.135795], None, id="HARD, avg"
-        ),
-    ],
-)
-def test_reproduces_the_calibration_table(states, metric, benchmark, population):
-    log = outcomes(states) if isinstance(states, dict) else long(states)
-    # One unit of the sixth digit that is printed, here and below.
-    assert numbers(log, metric, **PARTIAL).row(0) == pytest.approx(benchmark, abs=1e-6)
-    if population:
-        assert numbers(log, metric, **POPULATION).row(0) == pytest.approx(population, abs=1e-6)
+# --- ends of an interval
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -160,17 +100,6 @@ def test_single_draws_are_the_success_rate_whatever_they_are_called(log, options
         assert_frame_equal(rows, first, rel_tol=1e-9, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize(("questions", "right"), [(1, 0), (1, 1), (10, 7), (300, 12)])
-def test_single_trials_have_an_exact_mean(questions, right):
-    log = outcomes({(1, 0): questions - right, (1, 1): right})
-    exact = 2 / 3 * (right + 1) / (questions + 2) + right / (3 * questions)
-    # Of the grid's mass 2e-6 are cut off where an outcome is missing, else 1e-8 at most.
-    rel = 1e-7 if 0 < right < questions else 3e-6
-    assert numbers(log, ps.bayes(), prior="population")["mu"].item() == pytest.approx(
-        exact, rel=rel
-    )
-
-
 def test_with_many_trials_the_prior_does_not_matter():
     n, c = 200_000, np.array([2_000, 50_000, 90_000, 150_000, 199_000])
     columns = {"model": "m", "question": [*range(5)] * 2, "category": [0] * 5 + [1] * 5}
@@ -187,15 +116,20 @@ def test_with_many_trials_the_prior_does_not_matter():
 
 @ALL
 def test_names_of_categories_do_not_matter(log, options):
-    metrics, kept = [ps.bayes(W), ps.avg(W), ps.max_at_k(2, W), ps.pass_at_k(2)], [*KEYS, *NUMBERS]
+    metrics, kept = [ps.bayes(), ps.avg(), ps.pass_at_k(2)], [*KEYS, *NUMBERS]
     rows = log.scorio(by="domain", success=2).report(*metrics, **options).select(kept)
-    names = {0: "z", 1: "m", 2: "a"}
-    w = {names[code]: weight for code, weight in enumerate(W)}
-    turned = [ps.bayes(w), ps.avg(w), ps.max_at_k(2, w), ps.pass_at_k(2)]
-    words = log.with_columns(pl.col("category").replace_strict(names))
-    labelled = words.scorio(by="domain", success="a").report(*turned, **options).select(kept)
-    # Categories in another order are added otherwise; ends are found to 1e-9 or so.
+    words = log.with_columns(pl.col("category").replace_strict({0: "z", 1: "m", 2: "a"}))
+    labelled = words.scorio(by="domain", success="a").report(*metrics, **options).select(kept)
+    # Ends are found to 1e-9 or so.
     assert_frame_equal(labelled, rows, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{"prior": "population"}, {**PARTIAL, "per": "question"}], ids=str
+)
+def test_more_than_two_categories_have_no_populations(log, options):
+    with pytest.raises(ValueError, match="categories"):
+        log.scorio(by="domain").bayes([0, 0.5, 1], **options)
 
 
 @pytest.mark.slow
@@ -341,7 +275,7 @@ def big() -> pl.DataFrame:
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 def test_shuffled_rows_and_every_run_and_engine_give_the_same_bits(big, engine, tmp_path):
     def collected(log: pl.LazyFrame, engine: str = engine) -> pl.DataFrame:
-        metrics = ps.bayes(), ps.avg([0.1, 0.3, 0.7]), ps.pass_at_k(3), ps.geom_at_k(2)
+        metrics = ps.bayes(), ps.avg(), ps.pass_at_k(3), ps.geom_at_k(2)
         return log.scorio(success=2).report(*metrics, **POPULATION).collect(engine=engine)
 
     expected = collected(big.lazy(), "in-memory")

@@ -61,7 +61,7 @@ def test_the_columns_are_the_keys_and_then_always_the_same(log, by, model, per):
     keys = [*([by] if isinstance(by, str) else by), *([model] if model else [])]
     question = {"question": pl.Int16} if per == "question" else {}
     expected = {key: dtypes[key] for key in keys} | question | COLUMNS
-    roles = {"by": by, "model": model, "success": 2, "trial": None}
+    roles = {"by": by, "model": model, "success": 2, "trial": None, "prior": "uniform"}
     plan = log.lazy().scorio(**roles).report(*METRICS, per=per)
     rows = log.scorio(**roles).report(*METRICS, per=per)
     for schema in (rows.schema, plan.collect_schema(), plan.collect().schema):

@@ -3,8 +3,10 @@
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import t
 
 import polars_scorio as ps
+from tests.differences import plus_two
 from tests.made_logs import drawn
 
 
@@ -30,10 +32,13 @@ def test_one_vote_is_the_average_and_has_its_estimate(votes):
     assert one["estimate"].to_list() == pytest.approx(average["estimate"].to_list(), abs=1e-12)
 
 
-def test_a_population_adds_to_the_noise_of_votes(votes):
-    options = {}
-    benchmark = votes.report(ps.vote_at_k(1), **options)
-    population = votes.report(ps.vote_at_k(1), target="population", **options)
-    assert (population["sigma"] >= benchmark["sigma"]).all()
-    assert (population["lo"] < population["estimate"]).all()
-    assert (population["estimate"] < population["hi"]).all()
+def test_about_a_population_the_votes_of_questions_are_a_sample(votes):
+    each = votes.report(ps.vote_at_k(1), per="question")
+    for row in votes.report(ps.vote_at_k(1), target="population").iter_rows(named=True):
+        of_questions = each.filter(domain=row["domain"], model=row["model"])["estimate"]
+        centre, sigma, freedom = plus_two(of_questions.to_list(), (0, 1))
+        reach = t.ppf(0.975, freedom) * sigma
+        # Sums in another order.
+        expected = of_questions.mean(), sigma, centre - reach, centre + reach
+        found = [row[name] for name in ("estimate", "sigma", "lo", "hi")]
+        assert found == pytest.approx(expected, rel=1e-12)

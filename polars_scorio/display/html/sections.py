@@ -236,11 +236,10 @@ def forest_table(sheet: Sheet) -> Table:
 
 
 def _score_cell(unit: Unit, value: float | None, lo: float | None, hi: float | None) -> str:
-    if value is None or math.isnan(value):
-        return "\N{EN DASH}"
+    lacking = value is None or math.isnan(value)
+    number = "\N{EN DASH}" if lacking else unit.score(value, sign=False)  # type: ignore[arg-type]
     known = lo is not None and hi is not None and math.isfinite(lo + hi)
-    ends = f" {unit.interval(lo, hi)}" if known else ""  # type: ignore[arg-type]  # as `known`
-    return unit.score(value, sign=False) + ends
+    return f"{number} {unit.interval(lo, hi)}" if known else number  # type: ignore[arg-type]
 
 
 def _other_columns(sheet: Sheet) -> list[FrameColumn]:

@@ -1,0 +1,723 @@
+"""The interval of a mean over questions, on one page.
+
+The estimate is the unbiased mean; no model enters it. How noisy it is depends on how the success
+rates of the questions are spread, which few trials do not show: 216 fixed populations of rates are
+weighted by how well they explain the counts, and the variance of the estimate is averaged over
+them. Where each question has twice the trials of a draw, the counts show the variance themselves,
+and it is kept within what they show. The interval is that of C. J. Clopper and E. S. Pearson (1934,
+Biometrika 26, 404-413) for the number of questions that would have this variance (E. L. Korn, B. I.
+Graubard 1998, Survey Methodology 24, 193-201).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.credits import (
+    CreditTable,
+    EndDraw,
+    GainsOf,
+    credit_table,
+    state_estimates,
+    sure_credit,
+)
+from polars_scorio.maths.families import standardized_differences, student_z
+from polars_scorio.maths.independent import inverted_z
+from polars_scorio.maths.populations import (
+    StateChances,
+    fixed_populations,
+    population_weights,
+    unit_interval,
+)
+from polars_scorio.maths.posteriors import unit_weights, weighted_average, weighted_moments
+from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_DOUBLED = 4.0  # of the variance: the uniform prior may at most double the width
+_UNSEEN = 1.15  # least factor where the counts do not show the variance
+_NO_WEIGHT = 1e-14  # of a population; 1e-9 moves ends by up to 3e-6 where all trials agree
+_GROUPS, _ROWS, _STATES = 1024, 2**16, 4096  # in a block
+_ALIKE = 1e-9  # relative difference of numbers of questions that are the same
+_DENSE = 0.2  # share of states that a group has, from which on matrices are dense
+
+
+class _Questions(NamedTuple):
+    """Questions of some groups by state: R rows of one group, state and weight each."""
+
+    n: Ints  # trials of each state, (S,)
+    c: Ints
+    group: Ints  # (R,), ascending
+    state: Ints
+    number: Floats  # questions of the row
+    weight: Floats  # of one question in the mean; those of a group sum to 1
+    groups: int
+
+    def total(self, values: Floats) -> Floats:
+        """Sums of values of rows, (G,)."""
+        return np.bincount(self.group, values, self.groups).astype(np.float64)
+
+    def sums(self, power: int) -> Floats | scipy.sparse.csr_array:
+        """Sums over the questions in each state of a power of their weights, (G, S)."""
+        shape, data = (self.groups, self.n.size), self.number * self.weight**power
+        if self.group.size < _DENSE * shape[0] * shape[1]:
+            return scipy.sparse.coo_array((data, (self.group, self.state)), shape=shape).tocsr()
+        place = self.group * shape[1] + self.state
+        return np.bincount(place, data, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+
+    def largest(self, values: Floats) -> Floats:
+        """Largest product of a value of a state and a squared weight, of each group."""
+        largest = np.zeros(self.groups)
+        np.maximum.at(largest, self.group, self.weight**2 * values[self.state])
+        return largest
+
+    def blocks(self) -> list[tuple[slice, _Questions]]:
+        """The questions in blocks of groups with bounded memory, each with its own states."""
+        ends, start, parts = np.searchsorted(self.group, np.arange(self.groups + 1)), 0, []
+        while start < self.groups:
+            stop = int(np.searchsorted(ends, ends[start] + _ROWS, side="right")) - 1
+            stop = min(max(stop, start + 1), start + _GROUPS, self.groups)
+            rows = slice(int(ends[start]), int(ends[stop]))
+            first, state = np.unique(self.state[rows], return_inverse=True)
+            of_rows = self.group[rows] - start, state, self.number[rows], self.weight[rows]
+            part = _Questions(self.n[first], self.c[first], *of_rows, stop - start)
+            parts.append((slice(start, stop), part))
+            start = stop
+        return parts
+
+
+@dataclass(frozen=True, eq=False)  # no slots: sums are kept
+class Weighted:
+    """Groups of questions with the weight of each question in the mean of its group."""
+
+    states: States
+    strata: Subgroups[States] | None = None  # which weigh the same; None: all questions do
+
+    @cached_property
+    def questions(self) -> _Questions:
+        """The questions by state and weight."""
+        states, strata = self.states, self.strata
+        counted = states.n, states.counts[:, 1]
+        if strata is None:
+            one = 1.0 / states.size[states.group]
+            number = states.questions.astype(np.float64)
+            return _Questions(*counted, states.group, states.state, number, one, states.groups)
+        parts = strata.states
+        group, place = strata.owner[parts.group], states.state[strata.pair_places(states)]
+        number, weight = parts.questions.astype(np.float64), strata.shares[parts.group]
+        return _Questions(*counted, group, place, number, weight, states.groups)
+
+    @cached_property
+    def effective(self) -> Floats:
+        """Questions of equal weight that those of each group count as, (G,)."""
+        questions = self.questions
+        return np.asarray(1 / questions.total(questions.number * questions.weight**2))
+
+    @cached_property
+    def fewest(self) -> Ints:
+        """Trials of the shortest question of each group, (G,)."""
+        fewest = np.full(self.states.groups, np.iinfo(np.int64).max)
+        np.minimum.at(fewest, self.states.group, self.states.n[self.states.state])
+        return fewest
+
+    @cached_property
+    def single(self) -> Mask:
+        """Groups of questions of equal weight with one trial each."""
+        equal = np.abs(self.effective - self.states.size) <= _ALIKE * self.states.size
+        return np.asarray((self.states.trials == self.states.size) & equal)
+
+    def mean(self, values: Floats) -> Floats:
+        """Mean of each group of values of each state, (S,) to (G,)."""
+        states, strata = self.states, self.strata
+        if strata is None or not states.groups:
+            return states.mean(values)
+        each = strata.shares[strata.states.group] * strata.states.questions
+        weight = np.bincount(strata.pair_places(states), each, states.group.size)
+        sums = np.bincount(states.group, weight * values[states.state], states.groups)
+        return sums.astype(np.float64)
+
+
+class MeanNoise(NamedTuple):
+    """Variance of the mean of each group, (G,); NaN if k exceeds the trials of a question."""
+
+    variance: Floats
+    factor: Floats  # uncertainty of the variance, at least 1
+    mean: Floats  # of the metric, as the populations expect it
+    rest: Floats  # complement of the mean
+
+
+def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> list[MeanNoise]:
+    """Variance of the means of metrics that are a credit; those of one call share most work."""
+    results = np.full((len(draws), 4, asked.states.groups), np.nan)
+    for groups, questions in asked.questions.blocks():
+        evidence = _Evidence(questions)
+        for row, gains in enumerate(draws):
+            results[row, :, groups] = _noise_of_mean(evidence, gains)
+    return [MeanNoise(*each) for each in results]
+
+
+def expected_correlations(asked: Weighted) -> Floats:
+    """Intra-class correlation of each group, as the populations expect it, (G,)."""
+    expected = np.empty(asked.states.groups)
+    for groups, questions in asked.questions.blocks():
+        evidence = _Evidence(questions)
+        expected[groups] = evidence.weights @ fixed_populations().correlation[evidence.live]
+    return expected
+
+
+class _Evidence:
+    """Some groups, with the weights of the populations that their counts leave."""
+
+    def __init__(self, questions: _Questions) -> None:
+        self.questions = questions
+        self.powers = {power: questions.sums(power) for power in (0, 1, 2, 4)}
+        self._blocks = [
+            slice(start, start + _STATES) for start in range(0, questions.n.size, _STATES)
+        ]
+        self._kept = [self._made(rows) for rows in self._blocks[:1]]
+        logs = np.zeros((questions.groups, 1))
+        for rows, chances in self.blocks():
+            logs = logs + self.powers[0][:, rows] @ chances.logs
+        weights = population_weights(logs)
+        self.live = np.flatnonzero(weights.max(axis=0, initial=0.0) > _NO_WEIGHT)
+        self.weights = np.ascontiguousarray(weights[:, self.live])
+
+    def _made(self, rows: slice) -> StateChances:
+        return StateChances(self.questions.n[rows], self.questions.c[rows])
+
+    def blocks(self) -> Iterator[tuple[slice, StateChances]]:
+        """The states in blocks; chances of other blocks than the first one are made anew."""
+        yield from zip(self._blocks, self._kept, strict=False)
+        for rows in self._blocks[1:]:
+            yield rows, self._made(rows)
+
+
+class _MetricSums(NamedTuple):
+    """Sums over the questions of each group, (G, J) by population, or (G,)."""
+
+    value: Floats  # expected metric and complement, times the weight, already over populations
+    rest: Floats
+    noise: Floats  # expected variance, times the squared weight
+    flat_value: Floats  # all three under the uniform prior
+    flat_rest: Floats
+    flat_noise: Floats
+    squares: Floats  # squared noise, times the fourth power of the weight
+    flat_squares: Floats
+    unbiased: Floats  # what the counts show of the variance, times the squared weight
+    unbiased_squares: Floats
+    hidden: Floats  # questions that show nothing of it
+    short: Floats  # questions with fewer trials than k
+
+
+def _metric_sums(evidence: _Evidence, gains: GainsOf) -> tuple[_MetricSums, Floats]:
+    """The sums of a metric, and the largest size of what a question may show."""
+    questions, powers, weights = evidence.questions, evidence.powers, evidence.weights
+    totals: list[Floats | float] = [0.0] * len(_MetricSums._fields)
+    largest = np.zeros(questions.n.size)
+    for rows, chances in evidence.blocks():
+        one, two, four = (powers[power][:, rows] for power in (1, 2, 4))
+        table, short = _padded_table(chances, gains, evidence.live)
+        hidden, unbiased = np.isnan(table.unbiased), np.nan_to_num(table.unbiased)
+        largest[rows] = np.nan_to_num(table.largest)
+        parts = [
+            (one @ table.value * weights).sum(axis=1),
+            (one @ table.rest * weights).sum(axis=1),
+            two @ table.noise,
+            one @ table.flat_value,
+            one @ table.flat_rest,
+            two @ table.flat_noise,
+            _mixed_squares(four, weights, table.noise),
+            four @ table.flat_noise**2,
+            two @ unbiased,
+            four @ unbiased**2,
+            powers[0][:, rows] @ hidden.astype(np.float64),
+            powers[0][:, rows] @ short.astype(np.float64),
+        ]
+        totals = [total + part for total, part in zip(totals, parts, strict=True)]
+    return _MetricSums(*(np.asarray(total) for total in totals)), questions.largest(largest)
+
+
+def _mixed_squares(four: Floats | scipy.sparse.csr_array, weights: Floats, noise: Floats) -> Floats:
+    """Sums of the squared noise of each state under the populations of each group, (G,)."""
+    if isinstance(four, np.ndarray):
+        return np.asarray((four * (weights @ noise.T) ** 2).sum(axis=1))
+    pairs = four.tocoo()
+    each = np.einsum("rj,rj->r", weights[pairs.row], noise[pairs.col])
+    return np.bincount(pairs.row, pairs.data * each**2, len(weights)).astype(np.float64)
+
+
+def _padded_table(chances: StateChances, gains: GainsOf, live: Ints) -> tuple[CreditTable, Mask]:
+    """The table of a draw, with zeros for the states of fewer trials, and which these are."""
+    levels, place = np.unique(chances.n, return_inverse=True)
+    short = np.array([gains(size).size > size for size in levels.tolist()], np.bool_)[place]
+    if not short.any():
+        return credit_table(chances, gains, live), short
+    some = np.flatnonzero(~short)
+    table = credit_table(StateChances(chances.n[some], chances.c[some]), gains, live)
+    padded = [np.zeros((short.size, *each.shape[1:])) for each in table]
+    for whole, part in zip(padded, table, strict=True):
+        whole[some] = part
+    return CreditTable(*padded), short
+
+
+def _noise_of_mean(evidence: _Evidence, gains: GainsOf) -> MeanNoise:
+    """Rules 3 to 5 of a metric."""
+    sums, most = _metric_sums(evidence, gains)
+    weights, number = evidence.weights, evidence.questions.total(evidence.questions.number)
+    smooth = (weights * sums.noise).sum(axis=1)
+    between = np.maximum((weights * sums.noise**2).sum(axis=1) - smooth**2, 0)
+
+    def spread(squares: Floats, total: Floats) -> Floats:
+        return np.maximum(squares - total**2 / number, 0)
+
+    visible, flat = sums.hidden == 0, sums.flat_noise
+    sampling = number / np.maximum(number - 1, 1) * spread(sums.unbiased_squares, sums.unbiased)
+    off = np.where(visible, np.sqrt(sampling + most**2), np.inf)
+    # The uniform prior may double the width, and what the counts show bounds both.
+    bound = np.minimum(np.minimum(flat, _DOUBLED * smooth), sums.unbiased + off)
+    least = np.where(visible, sums.unbiased - off, 0.0)
+    above = bound > smooth
+    share = np.where(above, (bound - smooth) / np.where(above, flat - smooth, 1.0), 0.0)
+    variance = np.maximum(np.maximum(smooth, bound), least)
+    mean = (1 - share) * sums.value + share * sums.flat_value
+    rest = (1 - share) * sums.rest + share * sums.flat_rest
+    of_nodes = (1 - share) ** 2 * (between + spread(sums.squares, smooth))
+    error = np.sqrt(of_nodes + share**2 * spread(sums.flat_squares, flat))
+    factor = 1 + np.divide(error, variance, out=np.zeros_like(error), where=variance > 0)
+    factor = np.where(visible, factor, np.maximum(factor, _UNSEEN))
+    known = sums.short == 0
+    return MeanNoise(*(np.where(known, each, np.nan) for each in (variance, factor, mean, rest)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A metric of each group: its estimate, the variance of it, and what its interval needs.
+
+    Arrays (G,) on the unit scale of the metric's range. The estimate has its complement beside it:
+    ``1 - x`` would lose the digits of a small rest.
+    """
+
+    estimate: Floats  # unbiased; NaN if k exceeds the trials of some question
+    rest: Floats
+    variance: Floats
+    factor: Floats  # uncertainty of the variance, at least 1
+    effective: Floats  # right or wrong questions that have this variance; infinite if it is 0
+    low: float = 0.0  # least value of the metric
+    width: float = 1.0  # largest value less `low`
+    bounded: bool = True  # False: no range (blends with a negative power)
+
+    @classmethod
+    def from_noise(
+        cls, estimate: Floats, rest: Floats, mean_noise: MeanNoise, number: Floats
+    ) -> Estimate:
+        """The estimate of `number` questions, by the variance of its mean (rule 6)."""
+        variance, factor, mean, mean_rest = mean_noise
+        square = np.minimum(estimate, rest) ** 2
+        both = square + variance
+        share = np.divide(square, both, out=np.zeros_like(both), where=both != 0)
+        expected = np.maximum(mean * mean_rest, variance * number)
+        wanted, noise = share * estimate * rest + (1 - share) * expected, variance * factor
+        none = np.full_like(noise, np.inf)
+        effective = np.divide(wanted, noise, out=none, where=noise != 0)
+        return cls(estimate, rest, variance, factor, effective)
+
+    @property
+    def mu(self) -> Floats:
+        """The estimate on the scale of the metric."""
+        return self.low + self.width * self.estimate
+
+    @property
+    def sigma(self) -> Floats:
+        """Root of the variance, on the scale of the metric, not widened."""
+        return self.width * np.sqrt(self.variance)
+
+    def at(self, groups: Ints) -> Estimate:
+        """Some groups, in the given order."""
+        return replace(self, **{name: getattr(self, name)[groups] for name in PARTS})
+
+    def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
+        """Interval on the scale of the metric, by the chance beyond either end."""
+        if not self.bounded:
+            noise = self.width * -scipy.special.ndtri(tail) * np.sqrt(self.variance * self.factor)
+            return self.mu - noise, self.mu + noise
+        lo, hi = unit_interval(self.estimate, self.rest, self.effective, tail)
+        return self.low + self.width * lo, self.low + self.width * hi
+
+
+PARTS = [field.name for field in fields(Estimate)][:5]
+
+
+def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate]:
+    """Estimates of metrics that are a credit, about these very questions."""
+    results = []
+    for gains, each in zip(draws, mean_noises(asked, draws), strict=True):
+        expected = each
+        estimate, rest = map(asked.mean, state_estimates(asked.states, gains))
+        # One trial each: W. Hoeffding (1956), Ann. Math. Statist. 27, 713-721 (rule 7).
+        single, size = asked.single, asked.states.size
+        if isinstance(gains, EndDraw):
+            sure = asked.mean(sure_credit(gains, asked.states.n))
+            expected = expected._replace(mean=expected.mean + sure, rest=expected.rest - sure)
+        noisy = Estimate.from_noise(estimate, rest, expected, asked.effective)
+        numbers = estimate * rest / size, np.ones_like(rest), size.astype(np.float64)
+        variance, factor, effective = (
+            np.where(single & ~np.isnan(estimate), exact, approximate)
+            for exact, approximate in zip(
+                numbers, (noisy.variance, noisy.factor, noisy.effective), strict=True
+            )
+        )
+        results.append(Estimate(estimate, rest, variance, factor, effective))
+    return results
+
+
+_MOST_SINGLE = 1.5  # effective questions of single trials, over their number
+
+
+def average_estimate(
+    states: States, w: Floats, strata: Subgroups[States] | None = None
+) -> Estimate:
+    """The average weight of three or more categories, about these very questions."""
+    asked, (unit, low, width) = Weighted(states, strata), unit_weights(w)
+    parts = strata or Subgroups.from_whole_groups(states)
+    mean, rest = (
+        parts.weighted_sums(weighted_average(states.counts, each)) for each in (unit, 1 - unit)
+    )
+    noisy = Estimate.from_noise(mean, rest, _average_noise(asked, unit, mean), asked.effective)
+    # Single trials show nothing of the noise of a question, but values inside the range bound it.
+    most = np.where(states.trials == states.size, _MOST_SINGLE * asked.effective, np.inf)
+    return replace(noisy, effective=np.minimum(noisy.effective, most), low=low, width=width)
+
+
+def _average_noise(asked: Weighted, unit: Floats, mean: Floats) -> MeanNoise:
+    """Variance of the average: by the uniform prior, up to what two trials of each question show.
+
+    If no question has two trials, the variance between the questions.
+    """
+    states, questions = asked.states, asked.questions
+    n, row, number = states.n, questions.state, states.size
+    nu = (1 + states.counts).astype(np.float64)
+    posterior, variance = weighted_moments(nu, unit)
+    flat = (n + states.counts.shape[1]) * variance / n
+    unbiased, largest = _seen_noise(states.counts, unit)
+    second, fourth = (questions.number * questions.weight**power for power in (2, 4))
+
+    def totals(noise: Floats) -> tuple[Floats, Floats]:
+        total = questions.total(second * noise[row])
+        return total, np.maximum(questions.total(fourth * noise[row] ** 2) - total**2 / number, 0)
+
+    (total, spread), (known, scatter) = totals(flat), totals(unbiased)
+    most = questions.largest(largest)
+    off = np.sqrt(number / np.maximum(number - 1, 1) * scatter + most**2)
+    visible, single = asked.fewest > 1, states.trials == number
+    noise = np.where(visible, np.minimum(total, known + off), total)
+    error = np.divide(np.sqrt(spread), noise, out=np.zeros_like(noise), where=noise > 0)
+    factor = np.where(visible, 1 + error, np.maximum(1 + error, _UNSEEN))
+    away = (states.counts @ unit / n)[row] - mean[questions.group]
+    between = questions.total(questions.number * questions.weight * away**2) / asked.effective
+    noise, factor = np.where(single, between, noise), np.where(single, 1.0, factor)
+    mean = asked.mean(posterior)
+    return MeanNoise(noise, factor, mean, 1 - mean)
+
+
+def _seen_noise(counts: Ints, unit: Floats) -> tuple[Floats, Floats]:
+    """Unbiased variance of the average of each state, 0 for one trial, and the largest there is."""
+    n = counts.sum(axis=1).astype(np.float64)
+    square = (counts * (unit - (counts @ unit / n)[:, None]) ** 2).sum(axis=1)
+    ways = np.maximum(n - 1, 1) * n
+    # The largest if half of the trials are at either end.
+    return np.where(n > 1, square / ways, 0.0), (n // 2) * (n - n // 2) / n / ways
+
+
+class Student(NamedTuple):
+    """Centre of an interval by Student's t, its standard error, and its degrees of freedom."""
+
+    centre: Floats
+    error: Floats
+    freedom: Floats
+
+    def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
+        """Ends by the chance beyond either end."""
+        half = -scipy.special.stdtrit(self.freedom, tail) * self.error
+        return self.centre - half, self.centre + half
+
+
+def plus_two(
+    mean: Floats,
+    spread: Floats,
+    number: Floats,
+    middle: Floats | float = 0.5,
+    reach: float = 0.5,
+) -> Student:
+    """Mean of a population of which `number` questions with this mean and variance are a sample.
+
+    A question at either end of the range, ``middle -+ reach``, joins them: the mean of "plus four"
+    (A. Agresti, B. A. Coull 1998, The American Statistician 52, 119-126).
+    """
+    size = number + 2
+    share, away = number / size, mean - middle
+    variance = (share * (spread + 2 * away**2 / size) + 2 * reach**2 / size) / (number + 1)
+    return Student(middle + share * away, np.sqrt(variance), number + 1)
+
+
+class Bounds(NamedTuple):
+    """Ends of the interval of each population mean, and its standard error, shape (G,)."""
+
+    lo: Floats
+    hi: Floats
+    sigma: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitSample:
+    """Independent units of G groups: questions, or clusters of them."""
+
+    values: Floats  # unbiased estimate of a unit, in [0, 1]; NaN if none, (P,)
+    weight: Floats  # in the mean of its group, on any scale, (P,)
+    number: Ints  # units with this value and weight, (P,)
+    group: Ints
+    groups: int
+    bias: Floats | float = 0.0  # largest bias of the estimate, added to the interval on each side
+    single: Mask | None = None  # groups of questions of equal weight that are right or wrong
+
+    def student(self) -> Student:
+        """Mean of each population with two more units; NaN for a single unit."""
+        # In one order: sums then do not depend on that of the rows.
+        order = np.lexsort((self.weight, self.values, self.group))
+        values, weight, number, group = (
+            each[order] for each in (self.values, self.weight, self.number, self.group)
+        )
+        mass, groups = number * weight, self.groups
+        total = np.bincount(group, mass, groups)
+        mean = np.bincount(group, mass * values, groups) / total
+        spread = np.bincount(group, mass * (values - mean[group]) ** 2, groups) / total
+        effective = total**2 / np.bincount(group, mass * weight, groups)
+        return plus_two(mean, spread, np.where(self._units > 1, effective, np.nan))
+
+    @property
+    def _units(self) -> Floats:
+        return np.bincount(self.group, self.number, self.groups).astype(np.float64)
+
+    def bounds(self, confidence: Floats | float) -> Bounds:
+        """Interval of the mean of each population; NaN for a single unit."""
+        student, tail = self.student(), (1 - np.asarray(confidence)) / 2
+        mass = self.number * self.weight
+        total = np.bincount(self.group, mass, self.groups)
+        bias = np.bincount(self.group, mass * self.bias, self.groups) / total
+        lo, hi = student.ends(tail)
+        lo, hi = np.clip([lo - bias, hi + bias], 0.0, 1.0)
+        if self.single is None:
+            return Bounds(lo, hi, student.error)
+        mean, number = np.bincount(self.group, mass * self.values, self.groups) / total, self._units
+        exact = *unit_interval(mean, 1 - mean, number, tail), np.sqrt(mean * (1 - mean) / number)
+        of_all = zip(exact, (lo, hi, student.error), strict=True)
+        alone = self.single & (number > 1)
+        return Bounds(*(np.where(alone, one, many) for one, many in of_all))
+
+
+def question_units(
+    questions: QuestionGroups,
+    values: Floats,
+    clusters: Subgroups[Any] | None = None,
+    bias: Floats | None = None,
+) -> UnitSample:
+    """Questions as a sample, or the clusters that they are in, which have weights."""
+    # `values` and their largest `bias` are those of each pair of a group and a kind, (P,).
+    bias = np.zeros_like(values) if bias is None else bias
+    if clusters is None:
+        of_pairs = np.ones(values.size), questions.questions, questions.group
+        return UnitSample(values, *of_pairs, questions.groups, bias)
+    both = (clusters.means(questions, each) for each in (values, bias))
+    values, bias = both
+    size, one = clusters.states.size.astype(np.float64), np.ones_like(clusters.owner)
+    return UnitSample(values, size, one, clusters.owner, questions.groups, bias)
+
+
+def strata_units(strata: Subgroups[Any], values: Floats, bias: Floats | None = None) -> UnitSample:
+    """Questions of strata that weigh the same as a sample, from values of each kind, (S,)."""
+    parts = strata.states
+    bias = np.zeros_like(values) if bias is None else bias
+    weight, group = strata.shares[parts.group], strata.owner[parts.group]
+    of_pairs = values[parts.state], weight, parts.questions, group
+    return UnitSample(*of_pairs, strata.groups, bias[parts.state])
+
+
+def excludes_zero(ends: tuple[Floats, Floats]) -> Mask:
+    """Intervals that exclude zero."""
+    return np.asarray((ends[0] > 0) | (ends[1] < 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionValues:
+    """Estimates of the questions that the models of a stratum share, on the unit scale."""
+
+    values: Floats  # (M, L)
+    weight: Floats  # share of each question in the mean, (M,)
+
+    def mean_differences(self, a: Ints, b: Ints) -> Student:
+        """Mean differences of pairs of columns, with one question of -1 and one of 1 more, (P,)."""
+        number = float(1 / (self.weight @ self.weight))
+        mean = self.weight @ self.values
+        away = self.values - mean
+        products = (self.weight[:, None] * away).T @ away
+        squares = np.diagonal(products)
+        spread = np.maximum(squares[a] + squares[b] - 2 * products[a, b], 0.0)
+        centre, error, freedom = plus_two(
+            mean[a] - mean[b], spread, np.full(a.shape, number), 0.0, 1.0
+        )
+        return Student(centre, error, np.where(np.isnan(centre), np.nan, freedom))
+
+
+class Side(Protocol):
+    """Estimates of models on these very questions, each with its interval."""
+
+    @property
+    def mu(self) -> Floats:
+        """The estimates on the scale of the metric."""
+
+    @property
+    def sigma(self) -> Floats:
+        """Their standard deviations."""
+
+    @property
+    def width(self) -> Floats | float:
+        """The range of the metric."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the metric has a range."""
+
+    def at(self, groups: Ints) -> Self:
+        """Some of the estimates, in the given order."""
+
+    def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
+        """Interval of each estimate, by the chance beyond either end."""
+
+
+_NO_TAIL = 1e-15  # chance beyond an end from which on nothing is known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredPairs:
+    """Pairs of models on these very questions, arrays (S, P).
+
+    By the intervals of both (G. Y. Zou, A. Donner 2008, Statistics in Medicine 27, 1693-1702), or
+    by paired differences if each of several questions has one trial of both.
+    """
+
+    side: Side  # all models
+    a: Ints  # places of both models of each pair
+    b: Ints
+    paired: Student  # differences in units of the range; NaN if a pair has several trials
+
+    @classmethod
+    def from_side(
+        cls, side: Side, questions: Sequence[QuestionValues | None], a: Ints, b: Ints
+    ) -> MeasuredPairs:
+        """Pairs of columns, (P,) or (S, P); `side` has as many models of each stratum, in turn."""
+        # `questions` of a stratum are those of models with one trial of each; NaN: of others.
+        strata = np.arange(len(questions))[:, None]
+        size = np.broadcast_shapes(strata.shape, a.shape)
+        a, b = np.broadcast_to(a, size), np.broadcast_to(b, size)
+        paired = Student(*np.full((3, *size), np.nan))
+        for row, asked in enumerate(questions):
+            if asked is not None and len(asked.values) > 1:
+                for whole, part in zip(paired, asked.mean_differences(a[row], b[row]), strict=True):
+                    whole[row] = part
+        first = strata * (side.mu.size // max(len(questions), 1))
+        return cls(side, first + a, first + b, paired)
+
+    @classmethod
+    def joined(cls, parts: Sequence[MeasuredPairs]) -> MeasuredPairs | None:
+        """The pairs of several metrics of one range, one below the other; None of other metrics."""
+        sides = [part.side for part in parts if isinstance(part.side, Estimate)]
+        ranges = {(one.low, one.width, one.bounded) for one in sides}
+        if len(ranges) != 1 or len(sides) < len(parts):
+            return None
+        names: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in sides]) for name in PARTS
+        }
+        first = np.cumsum([0, *(one.mu.size for one in sides[:-1])])
+        a, b = (
+            np.concatenate(
+                [start + getattr(part, side) for start, part in zip(first, parts, strict=True)]
+            )
+            for side in ("a", "b")
+        )
+        paired = Student(*map(np.concatenate, zip(*(part.paired for part in parts), strict=True)))
+        return cls(replace(sides[0], **names), a, b, paired)
+
+    @property
+    def diff(self) -> Floats:
+        """The differences of the estimates."""
+        mu = self.side.mu
+        return np.asarray(mu[self.a] - mu[self.b])
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        sigma = self.side.sigma
+        apart = np.hypot(sigma[self.a], sigma[self.b])
+        return np.where(self._by_questions, self._width * self.paired.error, apart)
+
+    @property
+    def z(self) -> Floats:
+        """Signed critical values at which the intervals stop to hold zero."""
+        centre, error, freedom = self.paired
+        z = student_z(standardized_differences(centre, error), freedom)
+        some = ~self._by_questions
+        if some.any():
+            paired = Student(*(each[some][None] for each in self.paired))
+            rest = MeasuredPairs(self.side, self.a[some][None], self.b[some][None], paired)
+            z[some] = inverted_z(rest.ends, rest.diff)[0]
+        return z
+
+    @property
+    def _by_questions(self) -> Mask:
+        return ~np.isnan(self.paired.freedom)
+
+    @property
+    def _width(self) -> Floats | float:
+        width = self.side.width
+        return width[self.a] if isinstance(width, np.ndarray) else width
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        c = np.broadcast_to(c, self.a.shape)
+        mu, tail, width = self.side.mu, scipy.special.ndtr(-c), self._width
+        (lo_a, hi_a), (lo_b, hi_b) = self._ends_of(self.a, self.b, tail)
+        mu_a, mu_b = mu[self.a], mu[self.b]
+        lo = mu_a - mu_b - np.hypot(mu_a - lo_a, hi_b - mu_b)
+        hi = mu_a - mu_b + np.hypot(hi_a - mu_a, mu_b - lo_b)
+        if self._by_questions.any():
+            ends = (width * end for end in self.paired.ends(tail))
+            lo, hi = (
+                np.where(self._by_questions, end, apart)
+                for end, apart in zip(ends, (lo, hi), strict=True)
+            )
+        top = width if self.side.bounded else np.inf
+        lo, hi = (np.where(tail < _NO_TAIL, far * top, end) for far, end in ((-1, lo), (1, hi)))
+        return np.clip(lo, -top, top), np.clip(hi, -top, top)
+
+    def _ends_of(self, a: Ints, b: Ints, tail: Floats) -> list[tuple[Floats, Floats]]:
+        """Ends of both models of each pair, computed once for each model and tail."""
+        (levels, level), both = np.unique(tail, return_inverse=True), np.stack([a, b])
+        if 2 * levels.size >= a.size:  # few pairs share a value
+            lo, hi = self.side.at(both).ends(np.broadcast_to(tail, both.shape))
+            return [(lo[0], hi[0]), (lo[1], hi[1])]
+        wanted = both * levels.size + level.reshape(tail.shape)
+        code, place = np.unique(wanted.ravel(), return_inverse=True)
+        ends = self.side.at(code // levels.size).ends(levels[code % levels.size])
+        lo, hi = (end[place].reshape(wanted.shape) for end in ends)
+        return [(lo[0], hi[0]), (lo[1], hi[1])]
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        return excludes_zero(self.ends(c))
