@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
 import polars as pl
@@ -27,12 +26,6 @@ Picture: TypeAlias = "alt.LayerChart | alt.FacetChart"
 
 Theme = Literal["light", "dark"]
 
-# Further colours of models, behind the two of the page: words in them have a contrast of 4.5.
-_FURTHER: dict[Theme, tuple[str, ...]] = {
-    "light": ("#007a55", "#9a4c86", "#8a6500", "#0f7490"),
-    "dark": ("#4cc79a", "#d99bc9", "#d8b04a", "#66c5de"),
-}
-
 
 class LookOptions(TypedDict, total=False):
     """How a picture looks."""
@@ -41,7 +34,7 @@ class LookOptions(TypedDict, total=False):
         Category | Iterable[Category] | None,
         Option(
             None,
-            "Models to draw in colour, all others grey; default: the seven with the best scores.",
+            "One model or two to draw in colour, all others grey; default: the two best.",
         ),
     ]
     width: Annotated[int | None, Option(None, "Of a panel, in pixels.")]
@@ -70,6 +63,10 @@ class ChartStyle:
         labels = (
             () if chosen is None else tuple(inert_text(str(each)) for each in value_tuple(chosen))
         )
+        if len(labels) > _COLOURED:
+            raise ValueError(
+                f"highlight takes one model or two, for there are two colours, got {len(labels)}"
+            )
         width, height = (
             None if options.get(name) is None else check_count(name, options[name], most=10_000)
             for name in ("width", "height")
@@ -78,25 +75,15 @@ class ChartStyle:
         check_choice("theme", theme, Theme)
         return cls(labels, width, height, theme), rest
 
-    def colours(self, order: Sequence[str], known: Sequence[str] = ()) -> dict[str, str]:
-        """The colour of each model that has one; `order` has the best model first.
-
-        `known` are the names a column may have: if all have a colour, filters change none.
-        """
+    def colours(self, order: Sequence[str]) -> dict[str, str]:
+        """The colour of each model that has one; `order` has the best model first."""
         unknown = [name for name in self.highlight if name not in order]
         if unknown:
             raise ValueError(
                 f"highlight: no model {unknown[0]!r}; there are {known_text(unknown[0], order)}"
             )
-        tones = self.tones
-        hues = (tones["a"], tones["b"], *_FURTHER[self.theme], tones["ink"])
-        best = order[: len(hues)]
-        usual = _named_hues(known if 0 < len(known) <= len(hues) else best, hues)
-        wanted = self.highlight or tuple(best)
-        used = {usual[name] for name in wanted if name in usual}
-        free = [hue for hue in hues if hue not in used]
-        usual |= _named_hues([name for name in wanted if name not in usual], free)
-        return {name: usual.get(name, tones["mark"]) for name in wanted}
+        coloured = self.highlight or order[:_COLOURED]
+        return {name: self.tones[tone] for name, tone in zip(coloured, "ab", strict=False)}
 
     @property
     def tones(self) -> dict[str, str]:
@@ -130,26 +117,8 @@ class ChartStyle:
         }  # fmt: skip
 
 
+_COLOURED = 2  # models
 _KEYS = LookOptions.__optional_keys__
-
-
-def _named_hues(names: Sequence[str], hues: Sequence[str]) -> dict[str, str]:
-    """A hue for each name by their hashes, another for each name while there are hues.
-
-    Each name weighs each hue, and the heaviest pairs are matched first: who leaves or joins changes
-    few hues of the others. The last hue, of words, waits until all others are taken.
-    """
-    most = -(-len(names) // max(len(hues), 1))
-    pairs = sorted(
-        (place == len(hues) - 1, blake2b(f"{place} {name}".encode()).digest(), place, name)
-        for place in range(len(hues))
-        for name in names
-    )
-    hue_of: dict[str, str] = {}
-    for _, _, place, name in pairs:
-        if name not in hue_of and [*hue_of.values()].count(hues[place]) < most:
-            hue_of[name] = hues[place]
-    return hue_of
 
 
 _ROW = 26  # pixels of a model in a list
@@ -236,7 +205,6 @@ def in_panels(
     words: str,
     *,
     height: int | alt.Step,
-    width: int | None = None,
 ) -> Picture:
     """The layers with their data, title and alternative text, in a panel for each stratum."""
     style = heading.style
@@ -244,12 +212,12 @@ def in_panels(
     above = {"title": title, "description": ". ".join((heading.title, words, *heading.subtitle))}
     # The data come last: each change of a chart copies all that it holds.
     picture: Any = alt.layer(*layers, data=alt.InlineData(values=[])).properties(
-        width=style.width or width or heading.width, height=style.height or height
+        width=heading.width, height=style.height or height
     )
     if heading.panels:
         strata = rows["stratum"].unique(maintain_order=True).to_list()
         header = alt.Header(
-            title=heading.panels.strip() or None,
+            title=heading.panels,
             labelLimit=NAME,
             labelFontWeight="bold",
             labelExpr=_CUT,
@@ -393,8 +361,6 @@ def _first_and_last(models: Sequence[str]) -> str:
 _HEIGHT = 280  # pixels of a panel
 _LABEL = 16  # pixels between two labels
 _LETTERS = 30  # of a label
-BANDED = 3  # bands of more lines hide each other
-_SMALL, _GREY = (190, 150), 24  # pixels of a small panel, grey lines in it
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
 _SMALL_POINTS = 60  # with more of them on a line, points are small
 _MARGIN = 0.05  # of what the lines span, above and below them
@@ -413,24 +379,20 @@ def line_chart(
     """A line for each model, the coloured ones with a band.
 
     `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips. `colours`:
-    the best model first. More than three bands would hide each other: then each coloured model has
-    a panel, but panels of strata take so many models.
+    the best model first.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
-    several = len(colours) > BANDED and not heading.panels
     rows = _drawing_order(rows, order, len(colours))
     if grey := models - len({*colours} & {*rows["model"]}):
         said = f"grey: {grey:,} other{'s' if grey > 1 else ''}"
         heading = replace(heading, subtitle=(*heading.subtitle, said))
-    if several:
-        rows, heading = _model_panels(rows, [*colours]), replace(heading, panels=" ")
     low, high = _vertical_range(rows)
     written = not heading.panels and models > 1
     if written:
         height = heading.style.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
-    legend = model_legend() if heading.panels and models > 1 and not several else None
+    legend = model_legend() if heading.panels and models > 1 else None
     hue = _model_hue(colours, legend, heading.style)
     base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
@@ -450,20 +412,7 @@ def line_chart(
         )
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
-    width, height = _SMALL if several else (None, _HEIGHT)
-    return in_panels(layers, rows, heading, words, width=width, height=height)
-
-
-def _model_panels(rows: pl.DataFrame, coloured: Sequence[str]) -> pl.DataFrame:
-    """The rows once for each coloured model, which alone is coloured in the panel of its name."""
-    near = {
-        *coloured,
-        *rows.filter(~pl.col("coloured"))["model"].unique(maintain_order=True)[:_GREY],
-    }
-    drawn = rows.filter(pl.col("model").is_in([*near]))
-    mine = pl.col("model") == pl.col("stratum")
-    panels = [drawn.with_columns(stratum=pl.lit(name)) for name in coloured]
-    return pl.concat(panels).with_columns(coloured=mine)
+    return in_panels(layers, rows, heading, words, height=_HEIGHT)
 
 
 def _drawing_order(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:

@@ -20,13 +20,12 @@ from polars_scorio.counting.log import Log, Trials, bind_roles, collected_togeth
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
-    inert_text,
     marked_rows,
     metric_heading,
     panel_heading,
     row_labels,
 )
-from polars_scorio.display.charts import BANDED, ChartStyle
+from polars_scorio.display.charts import ChartStyle
 from polars_scorio.display.words import (
     each_trials,
     inference_words,
@@ -88,10 +87,7 @@ class PictureSubject:
     @property
     def colours(self) -> dict[str, str]:
         """The colours of the models, in the order of their scores over the log."""
-        types = [*self.trials.models.values()]
-        known = [*types[0].categories] if types and isinstance(types[0], pl.Enum) else []
-        order = charts.models_by_mean(self.scores, "estimate")
-        return self.style.colours(order, [inert_text(name) for name in known])
+        return self.style.colours(charts.models_by_mean(self.scores, "estimate"))
 
     @property
     def intervals(self) -> str:
@@ -107,18 +103,10 @@ class PictureSubject:
         return f"{words}, {corrected}" if corrected else words
 
     @property
-    def line_colours(self) -> dict[str, str]:
-        """The colours of lines, each of which has a band: three in the panels of strata."""
-        colours = self.colours
-        return dict([*colours.items()][:BANDED]) if panel_heading(self.trials) else colours
-
-    @property
     def bands(self) -> str:
         """Meaning of lines and bands, in words."""
-        left_out = len(self.colours) > len(self.line_colours)
-        words = f"; in colour: {BANDED} models, highlight= chooses which" if left_out else ""
         held = " for the whole curve" * self.banded
-        return f"bands{held}: {self.intervals}{words}"
+        return f"bands{held}: {self.intervals}"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """Heading of a picture: its content, and the numbers of questions and trials."""

@@ -147,8 +147,7 @@ class Plots(PlotBase):
         altair.LayerChart or altair.FacetChart
             A line of mu for each model, a range without a line if k exceeds the trials, and points
             at the estimates that differ from mu. Lines in colour have a band: calibrated ones hold
-            for the whole curve at once, as with ``simultaneous=True`` in a report. More than three
-            coloured lines get a panel each; panels of strata have up to three. The axis is
+            for the whole curve at once, as with ``simultaneous=True`` in a report. The axis is
             logarithmic if the largest k is at least eight times the smallest.
 
         Raises
@@ -186,7 +185,7 @@ class Plots(PlotBase):
         labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
-        return line_chart(labelled, heading, across, name, subject.line_colours, percent=percent)
+        return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
 
     @takes_options(PlotOptions)
     def over(
@@ -236,7 +235,7 @@ class Plots(PlotBase):
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         steps = axis_values(step, at.dtype).alias("at")
         rows = rows.select(*row_labels(subject.trials), steps, *numbers)
-        across, colours = stratum_axis(step, at.dtype), subject.line_colours
+        across, colours = stratum_axis(step, at.dtype), subject.colours
         points = "points: estimates from the trials alone"
         if rows["marked"].is_null().all():
             points = f"points: the values of {step} in the log"

