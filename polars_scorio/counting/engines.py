@@ -12,6 +12,7 @@ from polars_scorio.counting.log import CATEGORY, COUNT, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import (
+    binary_counts,
     counts_frame,
     counts_plan,
     question_tallies,
@@ -86,8 +87,11 @@ def count_trials(
     )
     _refuse_expressions(roles)
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        trials = bind_roles(frame.lazy(), roles)
-        plan = counts_plan(trials, in_memory=isinstance(frame, pl.DataFrame))
+        trials, in_memory = bind_roles(frame.lazy(), roles), isinstance(frame, pl.DataFrame)
+        binary = None if in_memory else binary_counts(trials)
+        if binary is not None:
+            return binary
+        plan = counts_plan(trials, in_memory=in_memory)
     else:
         plan = _counted_elsewhere(frame, roles)
     return plan.collect(engine="streaming")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -89,6 +89,22 @@ def counts_plan(trials: Trials, *, in_memory: bool = False) -> pl.LazyFrame:
     return counts_frame(questions, trials, trial_id_rules(trials), few)
 
 
+def binary_counts(trials: Trials) -> pl.DataFrame | None:
+    """The counts of a lazy log, by one pass over 0, 1 and null; None if it may have others."""
+    category = pl.col(CATEGORY)
+    if trials.count is not None or trials.cluster is not None:
+        return None
+    if not trials.category.dtype.is_integer():
+        return None
+    refuse_count_names(trials)
+    outside = {OUTSIDE: ~category.is_between(0, 1)}
+    questions = _few_tallies(trials, [0, 1], outside).collect(engine="streaming")
+    if questions[OUTSIDE].sum():
+        return None
+    plan = counts_frame(questions.lazy(), trials, trial_id_rules(trials), [0, 1])
+    return plan.collect(engine="streaming")
+
+
 def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
     """The categories, if they are truth values, or few whole numbers of a log in memory."""
     category, dtype = pl.col(CATEGORY), trials.category.dtype
@@ -103,8 +119,14 @@ def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
     return [*range(least, most + 1)] if most - least < _FEW else []
 
 
-def _few_tallies(trials: Trials, categories: Sequence[int]) -> pl.LazyFrame:
-    """One row per question, as by `question_tallies`, but with a column for each category."""
+def _few_tallies(
+    trials: Trials, categories: Sequence[int], also: Mapping[str, pl.Expr] | None = None
+) -> pl.LazyFrame:
+    """One row per question, as by `question_tallies`, but with a column for each category.
+
+    `also`: conditions on a trial, of which each question has a sum too.
+    """
+    also = also or {}
     dtype, (first, *later) = trials.category.dtype, [f":{category}" for category in categories]
     counted = [
         (pl.col(CATEGORY) == pl.lit(category).cast(dtype)).alias(f":{category}")
@@ -113,11 +135,11 @@ def _few_tallies(trials: Trials, categories: Sequence[int]) -> pl.LazyFrame:
     numbers = [
         _row_number(trials),
         summed_number(MISSING, _missing_count(trials)),
-        *(summed_number(name, pl.col(name).sum()) for name in later),
+        *(summed_number(name, pl.col(name).sum()) for name in (*later, *also)),
         *_fault_numbers(trials),
         *id_numbers(trials),
     ]
-    rows = trials.rows().with_columns(*id_hash(trials), *counted)
+    rows = trials.rows().with_columns(*id_hash(trials), *counted, **also)
     questions = rows.group_by(*trials.groups, trials.question.name).agg(over_trials(numbers))
     questions = questions.with_columns(pl.col(ROWS, MISSING, *later).cast(pl.Int64, strict=False))
     rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *later)

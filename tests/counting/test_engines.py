@@ -24,8 +24,22 @@ def test_polars_frames_are_counted_by_polars(log, lazy):
     assert_frame_equal(counts, expected)
 
 
+@pytest.mark.parametrize("others", [[], [2], [-1, 7, None]])
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt32, pl.Int64])
+def test_a_lazy_log_of_zeros_and_ones_has_the_counts_of_any_other(log, others, dtype):
+    whole = [0, 1, None, *(each for each in others if each is None or dtype != pl.UInt32)]
+    place = pl.int_range(pl.len()) % len(whole)
+    log = log.with_columns(category=place.replace_strict(range(len(whole)), whole).cast(dtype))
+    roles = {"by": "domain", "missing": "drop"}
+    counts = ps.count_trials(log.lazy(), **roles)
+    assert_frame_equal(counts, log.lazy().scorio(**roles).counts().collect())
+    assert counts["count"].sum() == log.height
+
+
+@pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("validate", [False, True])
-def test_a_log_in_memory_is_counted_by_one_aggregation(log, monkeypatch, validate):
+def test_a_log_of_few_categories_is_counted_by_one_aggregation(log, monkeypatch, validate, lazy):
+    log = log.with_columns(pl.col("category") % 2)
     plans, collect = [], pl.LazyFrame.collect
 
     def explained(plan, *arguments, **options):
@@ -33,7 +47,7 @@ def test_a_log_in_memory_is_counted_by_one_aggregation(log, monkeypatch, validat
         return collect(plan, *arguments, **options)
 
     monkeypatch.setattr(pl.LazyFrame, "collect", explained)
-    counts = ps.count_trials(log, by="domain", validate=validate)
+    counts = ps.count_trials(log.lazy() if lazy else log, by="domain", validate=validate)
     assert counts["count"].sum() == log.height
     # Each category has a column, and trials are grouped once.
     assert sum(plan.count("AGGREGATE") for plan in plans) == 1
