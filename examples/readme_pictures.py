@@ -10,6 +10,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import polars as pl
+from method_by_hand import SUCCESSES, TRIALS, of_population, populations, report
 from peeking import false_winners
 from PIL import Image
 from rollouts import rollouts
@@ -105,6 +106,45 @@ def peeking_chart() -> alt.LayerChart:
     )
 
 
+def explained_counts() -> alt.FacetChart:
+    """Questions of two models by their successes, and how many the weighted populations expect."""
+    rows = []
+    for model in ("ada", "cyd"):
+        questions = np.bincount(SUCCESSES[model], minlength=TRIALS + 1)
+        weight, chances = populations(questions)
+        expected = questions.sum() * (chances @ weight)
+        rows += zip([model] * len(questions), range(TRIALS + 1), questions, expected, strict=True)
+    frame = pl.DataFrame(rows, schema=["model", "successes", "questions", "expected"], orient="row")
+    base = alt.Chart().encode(x=alt.X("successes:O", title="successes of 8 trials"))
+    bars = base.mark_bar(color=TONES["line"]).encode(y=alt.Y("questions:Q", title="questions"))
+    dots = base.mark_point(filled=True, size=60, color=TONES["a"]).encode(y="expected:Q")
+    subtitle = "bars: 12 questions of a model; dots: expected by the weighted populations"
+    title = alt.Title("216 populations explain the counts", anchor="start", subtitle=subtitle)
+    panels = alt.layer(bars, dots, data=frame).properties(width=190, height=160)
+    return panels.facet(alt.Column("model:N", title=None)).properties(title=title)
+
+
+def both_intervals() -> alt.LayerChart:
+    """Intervals of three models about their questions and about questions like these."""
+    abouts = {"these questions": report, "questions like these": of_population}
+    rows = [
+        (model, about, *method("avg", 1, successes)[-2:])
+        for model, successes in SUCCESSES.items()
+        for about, method in abouts.items()
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "about", "lo", "hi"], orient="row")
+    colours = alt.Scale(domain=[*abouts], range=[TONES["a"], TONES["b"]])
+    lines = alt.Chart(frame).mark_rule(size=5, strokeCap="round").encode(
+        x=alt.X("lo:Q", title="avg@8", scale=alt.Scale(domain=[0, 1])).axis(format="%"),
+        x2="hi:Q",
+        y=alt.Y("model:N", title=None),
+        yOffset=alt.YOffset("about:N", sort=[*abouts]),
+        color=alt.Color("about:N", scale=colours, title=None).legend(orient="bottom"),
+    )  # fmt: skip
+    title = alt.Title("95 % intervals of three models", anchor="start")
+    return alt.layer(lines).properties(width=420, height=alt.Step(18), title=title)
+
+
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "pictures")
 folder.mkdir(exist_ok=True)
 plot = rollouts().scorio(by="domain").plot
@@ -113,6 +153,8 @@ pictures = {
     "curve": plot.curve(ps.pass_hat_k([1, 2, 4, 8]), highlight=["comet-70b", "atlas-7b"]),
     "coverage": coverage(),
     "looks": peeking_chart(),
+    "method_populations": explained_counts(),
+    "method_intervals": both_intervals(),
     "frontier": agents().scorio(cost="usd").plot.frontier(),
     "training": training().scorio.plot.over("step", ps.avg()),
 }

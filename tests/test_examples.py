@@ -210,7 +210,16 @@ def test_the_page_on_looks_says_what_peeking_found():
 
 
 # By examples/readme_pictures.py; a browser takes those of a report.
-NAMES = ("coverage", "curve", "frontier", "intervals", "looks", "training")
+NAMES = (
+    "coverage",
+    "curve",
+    "frontier",
+    "intervals",
+    "looks",
+    "training",
+    "method_populations",
+    "method_intervals",
+)
 DRAWN = {f"{name}.png" for name in NAMES}
 SHOT = {"report_dark.png", "report_light.png"}
 
