@@ -176,7 +176,7 @@ def gates(replicates: int, sizes: list[int]) -> Iterator[dict]:
                 rows = rows.filter(pl.col("stratum").is_not_null()).sort("stratum")
                 kept = rows.filter(pl.Series(worse.any(axis=(1, 2))))  # else there is no such rate
                 cell |= {
-                    f"{kind} {verdict}": (kept[f"p_{verdict}"].fill_null(1) <= 0.05).mean()
+                    f"{kind} {verdict}": (kept[f"pvalue_{verdict}"].fill_null(1) <= 0.05).mean()
                     for verdict in ("pass", "fail")
                 }
             yield cell

@@ -126,7 +126,9 @@ def gates_at_margin(population: Population, replicates: int, size: int) -> Itera
         roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
         rows = roles.gate(0, margin=MARGIN * (high - low))
         rows = rows.filter(pl.col("stratum").is_not_null())
-        wrong = {name: (rows[f"p_{name}"].fill_null(1) <= 0.05).mean() for name in ("pass", "fail")}
+        wrong = {
+            name: (rows[f"pvalue_{name}"].fill_null(1) <= 0.05).mean() for name in ("pass", "fail")
+        }
         yield {"target": target, "false pass": wrong["pass"], "false fail": wrong["fail"]}
 
 

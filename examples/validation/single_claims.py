@@ -260,7 +260,7 @@ def repeated_gate(logs: int = 100) -> Iterator[Cell]:
                 rows = log.gate(0, margin=margin, planned_trials=plan)
                 rows = rows.filter(pl.col("stratum").is_not_null()).sort("stratum")
                 for verdict in ("pass", "fail"):
-                    now = (rows[f"p_{verdict}"].fill_null(1) <= 0.05).to_numpy()
+                    now = (rows[f"pvalue_{verdict}"].fill_null(1) <= 0.05).to_numpy()
                     wrong[f"{kind} {verdict}"] |= now
         shares = {kind: found.mean() for kind, found in wrong.items()}
         yield {"population": name, "questions": questions, "logs": logs, **shares}
