@@ -32,7 +32,7 @@ def test_an_accessor_offers_its_methods(complete, frame):
 
 @pytest.mark.slow
 def test_an_expression_offers_its_metrics(complete):
-    assert complete("category.scorio.geo_spectrum_s") == ["geo_spectrum_star_at_k"]
+    assert complete("category.scorio.g_pass") == ["g_pass_at_k_tau"]
 
 
 @pytest.mark.parametrize("call", ["pass_at_k(4, ", "report(ps.bayes(), ", "rank("])

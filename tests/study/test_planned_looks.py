@@ -119,6 +119,7 @@ def test_differences_over_a_population_are_those_of_the_critical_value():
         assert (found.lo.item(), found.hi.item()) == pytest.approx(expected[4:], rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")  # of small plans
 @pytest.mark.slow
 @given(st.integers(0, 5), st.integers(1, 200))
 @law
@@ -133,6 +134,7 @@ def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
     assert set(repeated["better"].drop_nulls()) <= set(once["better"].drop_nulls())
 
 
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")  # of small plans
 @pytest.mark.slow
 def test_intervals_are_narrowest_at_the_plan():
     log = random_log(4).scorio
