@@ -22,7 +22,7 @@ from polars_scorio.counting.graded_rewards import (
     refuse_ungraded,
     true_for_nan,
 )
-from polars_scorio.counting.roles import COLUMN_ROLES, Category, Column, Roles
+from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES, Category, Column, Roles
 
 _FLOATS: dict[str, type[np.floating[Any]]] = {
     "Float16": np.float16,
@@ -517,7 +517,9 @@ class _Columns:
         )
 
     def _way_out(self, role: str) -> str:
-        return _COUNTED if role == "trial" and "count" in self.schema else _WAYS_OUT[role]
+        known = [name for name in TRIAL_NAMES if name in self.schema and role == "trial"]
+        way = _WAYS_OUT[role] + (f" Are they in {known[0]!r}?" if known else "")
+        return _COUNTED if role == "trial" and "count" in self.schema else way
 
 
 def _root_names(column: Column) -> list[str]:

@@ -33,6 +33,9 @@ COLUMN_ROLES = (
     "run",
 )
 
+# Names that tools give to the ids of trials.
+TRIAL_NAMES = ("trial", "trial_id", "run", "run_id", "seed", "sample", "attempt", "epoch", "repeat")
+
 _USUAL_COLUMNS = ("model", "question", "trial", "category")
 
 # The meaning of questions without any outcome.

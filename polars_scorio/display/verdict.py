@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_scorio.counting.categories import SuccessWarning, check_counted_labels, counted_classes
 from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
-from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.roles import TRIAL_NAMES, Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
 from polars_scorio.display.log_summary import LogSummary, metric_label
@@ -157,7 +157,7 @@ def _identical_models(log: LogSummary) -> Iterator[Alert]:
 
 
 # The word before the last number of a name: of runs, and of models that differ.
-_RUN_WORDS = {"run", "rs", "seed", "rep", "trial", "try", "attempt", "epoch", "sample", "iter"}
+_RUN_WORDS = {*TRIAL_NAMES, "rs", "rep", "try", "iter"}
 _MODEL_WORDS = {"stage", "level", "step", "layer", "checkpoint", "v", "shot", "k", "b", "budget"}
 _NUMBERED = re.compile(r"(.*?([A-Za-z]*))([^A-Za-z0-9]*)(\d+)((?:[^A-Za-z0-9]\D*)?)", re.DOTALL)
 _COUNTED = 3  # models, from where on 0, 1, 2, ... or 1, 2, 3, ... are counted

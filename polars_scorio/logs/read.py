@@ -16,6 +16,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError, check_choice
+from polars_scorio.counting.roles import TRIAL_NAMES
 from polars_scorio.logs.inspect_files import is_inspect_log
 from polars_scorio.logs.json_files import describe_content
 from polars_scorio.logs.paths import (
@@ -149,7 +150,7 @@ _NAMES = {
         *("question", "question_id", "task_id", "problem_id", "doc_id", "example_id", "sample_id"),
         *("eval_id", "idx", "id"),
     ),
-    "trial": ("trial", "trial_id", "run", "run_id", "seed", "epoch", "repeat"),
+    "trial": TRIAL_NAMES,
     "category": (
         *("correct", "is_correct", "passed", "success", "score_binarized", "score", "reward"),
         *("pass_rate", "acc", "accuracy"),

@@ -121,3 +121,13 @@ def test_readers_take_the_trial_ids_that_the_error_names(tmp_path):
     joined = pl.concat_str("run", "trial", separator="/")
     log = ps.logs.tau_bench(tmp_path, model=r"(opus)_\d+", trial=joined)
     assert log.avg().select("model", "questions", "trials").rows() == [("opus", 5, 10)]
+
+
+@pytest.mark.parametrize("name", ["run", "seed", "sample", "attempt", "epoch", "repeat"])
+def test_a_column_by_the_name_of_trial_ids_is_offered_where_they_are_not_named(name):
+    with pytest.raises(pl.exceptions.ColumnNotFoundError) as error:
+        PARTS.rename({"trial": name}).scorio(by="part").avg()
+    assert str(error.value).endswith(f"carry no trial id. Are they in {name!r}?")
+    with pytest.raises(pl.exceptions.ColumnNotFoundError) as error:
+        PARTS.rename({"trial": "place"}).scorio(by="part").avg()
+    assert str(error.value).endswith("carry no trial id.")

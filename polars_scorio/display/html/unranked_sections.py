@@ -250,9 +250,7 @@ def errored_finding(finding: Finding, sheet: Sheet) -> Finding:
     finding = replace(finding, basis=(metric, level + WHATEVER, *rest))
     decide = count_of(main.errored, "errored trial") + " decide" + "s" * (main.errored == 1)
     if len(board.models) == 1:
-        ends = " to ".join(
-            board.unit.score(value) for value in lead_rows(main).select(*_ENDS).row(0)
-        )
+        ends = " to ".join(map(board.unit.score, lead_rows(main).select(*_ENDS).row(0)))
         title = f"{named(board.models[0])} scores {ends}: {decide}."
         return replace(finding, title=title)
     if not board.ranked or sheet.gap is None:
@@ -302,12 +300,11 @@ def readings_section(sheet: Sheet) -> Section:
     for meaning, gap in _pair_readings(sheet):
         verdict = "open" if gap.better is None else f"{named(gap.better)} is better"
         diff = unit.gap(gap.diff) if math.isfinite(gap.prob_better) else ""
-        cells = [diff, unit.gaps(gap.lo, gap.hi), verdict]
-        rows.append(("", meaning, [*map(html_text, cells)]))
+        rows.append(("", meaning, [*map(html_text, (diff, unit.gaps(gap.lo, gap.hi), verdict))]))
     heads = [html_text(f"{a} less {b}"), f"{sheet.settings.level} interval", "verdict"]
     table = number_table("Meanings of an error", "errored trials are", heads, rows)
-    words = ["The same log under each meaning of an error."]
-    return Section("errored", f"{a} or {b}?", words, f'<div class="wide">{table}</div>')
+    title, said = f"{a} or {b}?", "The same log under each meaning of an error."
+    return Section("errored", title, [said], f'<div class="wide">{table}</div>')
 
 
 def errored_cells(sheet: Sheet) -> list[str]:
