@@ -117,7 +117,10 @@ _ROOMS = {
     "study.run_terms": "RunWarning",
 }
 # Beside those of the core: each is a file, and a line here; in the order in which faults are named.
-SUBJECTS = {"subjects.of_verdicts": "Verdicts", "subjects.of_costs": "CostSums"}
+SUBJECTS = {
+    "subjects.of_verdicts": "Verdicts",
+    "subjects.of_costs": "CostSums",
+}
 _MODULES = {"logs", "rubrics", "spectrum_weights", "sql"}
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name

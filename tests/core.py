@@ -16,6 +16,7 @@ AROUND = {
     "accessors/test_frontiers",
     "accessors/test_judges",
     "accessors/test_keywords",
+    "accessors/test_metrics",
     "accessors/test_role_summary",
     "accessors/test_second_call",
     "counting/test_cost_sums",

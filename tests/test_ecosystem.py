@@ -95,7 +95,7 @@ def test_duckdb_keeps_tables_that_a_dashboard_asks():
     duckdb = pytest.importorskip("duckdb")
     lines = printed("duckdb_dashboard.py", "rollouts.parquet", "board.duckdb")
     assert len(lines) == 2 * len(MODELS)
-    assert lines[0] == "airline | comet-70b | 76.3 | 71.3 to 80.8 | 1 to 2"
+    assert lines[0] == "airline | comet-70b | 76.3 | 71.1 to 80.9 | 1 to 2"
     with duckdb.connect("board.duckdb", read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM report").fetchone() == (20,)
 

@@ -30,7 +30,7 @@ log.with_columns(value=0.3 * pl.col("question")).{asked}
 # Tests of outcomes that name no other subject.
 SILENT = (
     *("counting/test_groups.py", "counting/test_tally_numbers.py", "counting/test_refusals.py"),
-    *("counting/test_engines.py", "study/test_published.py", "study/test_scores_by_variance.py"),
+    *("counting/test_engines.py", "study/test_published.py", "study/test_report.py"),
     *("study/test_options.py", "decisions/test_strata.py", "decisions/test_gate_verdicts.py"),
 )
 
@@ -48,15 +48,20 @@ def checkout(tmp_path_factory):
 @pytest.fixture
 def without(checkout, request):
     """The checkout without the file and the line of a subject, which are put back."""
-    listed = checkout / "polars_scorio/subjects/__init__.py"
-    file, text = listed.with_name(f"of_{request.param}.py"), listed.read_text(encoding="utf-8")
-    kind = SUBJECTS[request.param][0]
+    subjects = checkout / "polars_scorio" / "subjects"
+    texts = {
+        listed: listed.read_text(encoding="utf-8")
+        for listed in (subjects / "__init__.py", subjects.parent / "__init__.py")
+    }
+    kind, file = SUBJECTS[request.param][0], subjects / f"of_{request.param}.py"
     kept = file.rename(checkout / "kept")
-    lines = text.splitlines(keepends=True)
-    listed.write_text("".join(line for line in lines if kind not in line), encoding="utf-8")
+    for listed, text in texts.items():
+        lines = text.splitlines(keepends=True)
+        listed.write_text("".join(line for line in lines if kind not in line), encoding="utf-8")
     yield checkout, request.param
     kept.rename(file)
-    listed.write_text(text, encoding="utf-8")
+    for listed, text in texts.items():
+        listed.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -60,13 +60,10 @@ class ChartStyle:
         """How a picture looks, and the options of its numbers."""
         rest = {name: value for name, value in options.items() if name not in _KEYS}
         chosen = options.get("highlight")
-        labels = (
-            () if chosen is None else tuple(inert_text(str(each)) for each in value_tuple(chosen))
-        )
+        names = () if chosen is None else value_tuple(chosen)
+        labels = tuple(inert_text(str(each)) for each in names)
         if len(labels) > _COLOURED:
-            raise ValueError(
-                f"highlight takes one model or two, for there are two colours, got {len(labels)}"
-            )
+            raise ValueError(f"highlight takes one model or two, got {len(labels)}")
         width, height = (
             None if options.get(name) is None else check_count(name, options[name], most=10_000)
             for name in ("width", "height")

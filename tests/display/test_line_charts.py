@@ -28,10 +28,7 @@ def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
     assert {"filter": "isValid(datum.marked)"} in points["transform"]
     far = (shown["estimate"] - shown["mu"]).abs() > 1e-3
     assert shown["marked"].is_not_null().to_list() == far.fill_null(value=False).to_list()
-    assert (
-        "points: estimates from the trials alone; dashed: k exceeds the trials, a prediction"
-        in subtitle_of(chart)
-    )
+    assert "beyond the trials of a question: a range without an estimate" in subtitle_of(chart)
 
 
 def test_each_coloured_line_in_panels_of_strata_has_a_band():

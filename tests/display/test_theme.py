@@ -55,7 +55,7 @@ def test_one_model_or_two_are_highlighted():
     assert marks_of(chart)[0] == "area"
     assert subtitle_of(chart).endswith("grey: 7 others")
     assert colours_of(plot.curve([1, 2], highlight="m03")) == {"m03": tones["a"]}
-    with pytest.raises(ValueError, match=r"^highlight takes one model or two, .* got 3$"):
+    with pytest.raises(ValueError, match=r"^highlight takes one model or two, got 3$"):
         plot.curve([1, 2], highlight=["m00", "m01", "m02"])
     with pytest.raises(ValueError, match=r"^highlight: no model 'x'; there are \['m08', "):
         plot.curve([1, 2], highlight="x")

@@ -513,7 +513,7 @@ def pairs_section(sheet: Sheet) -> Section:
     return Section("pairs", title, words, figure)
 
 
-_DRAWN, _BOTH = 64, ("pass_at_k", "pass_hat_k")
+_DRAWN = 64
 _RELIABLE, _OFTEN = "Can it, and can you rely on it?", "At least once, or every time?"
 _LISTED = 8  # models below the fan
 

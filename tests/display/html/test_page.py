@@ -78,9 +78,9 @@ def test_every_picture_says_in_words_what_it_shows(harmless):
 @pytest.mark.slow
 def test_ranks_and_pairs_say_the_same():
     # Six models, of whose 15 pairs some are told apart one by one, but not all at once.
-    numbers = page_of(models(6), ps.avg()).numbers["overall"]
+    numbers = page_of(models(6, questions=16), ps.avg()).numbers["overall"]
     ranks, pairs = numbers["ranks"], numbers["pairs"]
-    alone = models(6).scorio.compare(ps.avg(), simultaneous=False)
+    alone = models(6, questions=16).scorio.compare(ps.avg(), simultaneous=False)
     assert 0 < pairs["better"].is_not_null().sum() < alone["better"].is_not_null().sum()
     for row in ranks.rows(named=True):
         mine = (pl.col("model_a") == row["model"]) | (pl.col("model_b") == row["model"])

@@ -106,7 +106,7 @@ def test_questions_have_the_scores_of_the_report(roles, metric):
         log = log.with_columns(pl.when(pl.col("category") > 0).then("category"))
     whole, _ = page_scopes(looked(log, **roles), (metric,), Settings())
     w = None if metric.w is None else dict(metric.w)
-    each = log.scorio(**roles).report(ps.avg(w), per="question")
+    each = log.scorio(**roles).report(ps.avg(w), per="question", prior="uniform")
     expected = each.group_by(pl.col("question").cast(pl.String)).agg(
         pl.col("trials").sum(), score=pl.col("estimate").mean()
     )
