@@ -389,8 +389,8 @@ def penalty_numbers() -> dict[str, str]:
     return {"worst": percent}
 
 
-_WORST = "in {worst} % of those of the worst setting"
-_HELD = f"contained the truth in {{mean}} % of the logs, and {_WORST}"
+_WORST = "in the worst setting in {worst} %"
+_HELD = f"contained the truth in {{mean}} % of the logs, {_WORST}"
 STUDIES = (
     Study(
         "coverage",
@@ -405,7 +405,7 @@ STUDIES = (
             (_START, f"Over {{settings}} simulated settings, calibrated 95 % intervals {_HELD}"),
             (
                 "examples/guide/intervals.md",
-                f"intervals contained the truth in {{mean}} % of the simulated logs, and {_WORST}",
+                f"intervals contained the truth in {{mean}} % of the simulated logs, {_WORST}",
             ),
         ),
     ),

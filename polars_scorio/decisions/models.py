@@ -459,7 +459,7 @@ def models_of(
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
     unmatched: object = options.get("unmatched")
-    # What is no word is refused below.
+    # Anything but a word is refused below.
     unpaired = isinstance(unmatched, str) and unmatched == "unpaired"
     sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")

@@ -281,7 +281,7 @@ def _stratum_prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, di
     if not strata:
         return prefixes
     for stratum in rows.select(strata).drop_nulls().unique().sort(*strata).to_dicts():
-        # What is no word needs the name of its column.
+        # Truth values and numbers need the name of their column.
         prefix = " / ".join(
             value if value and isinstance(value, str) else f"{name} {value}".rstrip()
             for name, value in stratum.items()

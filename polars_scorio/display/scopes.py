@@ -140,7 +140,7 @@ class Scope:
         dropped = replace(failed, roles=replace(self.roles, missing="drop"))
         with suppress(ValueError):  # a question without any outcome
             readings["left out"] = dropped.numbers(compare, self.lead, **options).collect()
-        # What nobody knows of a pair is drawn as if errored trials had failed.
+        # A difference that is unknown is drawn as if errored trials had failed.
         pairs = pairs.with_columns(as_failed["diff"], pl.col("prob_better").fill_null(math.nan))
         none = pl.DataFrame(schema=dict.fromkeys(("best_lo", "best_hi"), pl.Float64))
         made = replace(self, ranks=ranks, pairs=pairs, best=none, readings=readings)

@@ -1,4 +1,4 @@
-"""What can be asked of a log beside outcomes: those of the core, and what the package registers."""
+"""Subjects: what a log can be asked beside its outcomes. The package registers some of them."""
 
 from importlib import import_module
 

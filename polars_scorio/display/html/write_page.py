@@ -205,7 +205,7 @@ def story_page(story: Story, order: Order) -> Page:
         "outcomes": verdict.outcomes,
         "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
         "about": about.facts,
-        "coverage": story.coverage,
+        "coverage": story.coverage.drop("categories", strict=False),  # labels: "outcomes"
         "overall": None if overall is None else _scope_frames(overall),
         "strata": {part.name: _stratum_frames(part) for part in verdict.parts},
     }

@@ -92,7 +92,7 @@ GALLERY: dict[str, Callable[[], Log]] = {
     "retry until success": lambda: (retried(), {}),
 }
 QUICK = {"one model", "retry until success"}
-KILOBYTES = {"60 models, 40 strata": 1_300, "25 models, 8 strata": 500, "25 models": 300}
+KILOBYTES = {"60 models, 40 strata": 1_200, "25 models, 8 strata": 500, "25 models": 300}
 SECONDS = {
     "25 models": 0.7,
     "60 models, 40 strata": 9.0,  # the mean needs the numbers of all 2,400 models and strata
