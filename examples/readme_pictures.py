@@ -16,7 +16,7 @@ from PIL import Image
 from rollouts import rollouts
 
 import polars_scorio as ps
-from polars_scorio.display.html.marks import palette
+from polars_scorio.display.media.marks import palette
 
 TONES = palette()
 SCHEMA = ["model", "step", "question", "trial", "category"]

@@ -14,7 +14,7 @@ import polars_scorio as ps
 from examples.site.gallery import GALLERY
 from examples.validation.measured_tables import cell_rows
 from polars_scorio.command_line.main import main
-from polars_scorio.display.html.marks import palette
+from polars_scorio.display.media.marks import palette
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent

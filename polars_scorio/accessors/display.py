@@ -116,9 +116,9 @@ class ReaderMethods(Accessor[FrameT]):
         [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
         options = self._with(options)
-        from polars_scorio.display.html.notebook import finding_table
-        from polars_scorio.display.html.story import Wishes
         from polars_scorio.display.leaderboard import leaderboard
+        from polars_scorio.display.media.story import Wishes
+        from polars_scorio.display.media.write_page import finding_table
         from polars_scorio.display.settings import Settings
 
         board = leaderboard(
@@ -183,8 +183,8 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_card("card.png")  # doctest: +SKIP
         """
-        from polars_scorio.display.html.card import card_svg, write_card
-        from polars_scorio.display.html.story import Story, Wishes, read_story
+        from polars_scorio.display.media.card import card_svg, write_card
+        from polars_scorio.display.media.story import Story, Wishes, read_story
         from polars_scorio.display.settings import Settings
 
         if title is not None and not isinstance(title, str):
@@ -260,7 +260,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
-        from polars_scorio.display.html.write_page import Order, write_page
+        from polars_scorio.display.media.write_page import Order, write_page
         from polars_scorio.display.settings import Settings
 
         if title is not None and not isinstance(title, str):

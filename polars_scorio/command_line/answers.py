@@ -24,6 +24,8 @@ from polars_scorio.command_line.terminal import (
     print_table,
 )
 from polars_scorio.counting.log import Trials, bind_roles, collected_together, is_label
+from polars_scorio.display.facts.log_summary import holds_steps, overall_of_cover
+from polars_scorio.display.facts.scopes import Scope, holds_fractions
 from polars_scorio.display.finding import (
     MINUS,
     Board,
@@ -40,20 +42,18 @@ from polars_scorio.display.finding import (
     trails,
     worst_gate,
 )
-from polars_scorio.display.html.cost_sections import price_words
-from polars_scorio.display.html.gate_sections import as_number
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.cost_sections import price_words
+from polars_scorio.display.media.gate_sections import as_number
+from polars_scorio.display.media.sections import (
     QuestionFacts,
     strata_heading,
     stratum_boards,
     without_stratum,
 )
-from polars_scorio.display.html.step_sections import TrainingRun
-from polars_scorio.display.html.story import Story, next_of_ranking
-from polars_scorio.display.html.unranked_sections import WHATEVER
-from polars_scorio.display.html.write_page import log_size
-from polars_scorio.display.log_summary import holds_steps, overall_of_cover
-from polars_scorio.display.scopes import Scope, holds_fractions
+from polars_scorio.display.media.step_sections import TrainingRun
+from polars_scorio.display.media.story import Story, next_of_ranking
+from polars_scorio.display.media.unranked_sections import WHATEVER
+from polars_scorio.display.media.write_page import log_size
 from polars_scorio.display.sentences import (
     bracket_sentence,
     curve_sentences,
@@ -63,7 +63,7 @@ from polars_scorio.display.sentences import (
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import cell_text
 from polars_scorio.display.verdict import lead_label
-from polars_scorio.display.words import (
+from polars_scorio.display.words.phrases import (
     NumberFormat,
     about_words,
     count_of,

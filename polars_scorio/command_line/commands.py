@@ -43,17 +43,17 @@ from polars_scorio.command_line.terminal import (
     print_text,
 )
 from polars_scorio.counting.log import bind_roles, collected_together
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import common_questions, whole_scope
 from polars_scorio.display.finding import decided_alone
-from polars_scorio.display.html.card import card_svg, write_card
-from polars_scorio.display.html.story import Story, Wishes, read_story, refusal_finding
-from polars_scorio.display.html.write_page import Order, made_page
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import common_questions, whole_scope
+from polars_scorio.display.media.card import card_svg, write_card
+from polars_scorio.display.media.story import Story, Wishes, read_story, refusal_finding
+from polars_scorio.display.media.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import to_great_table, to_latex
 from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words import count_of
+from polars_scorio.display.words.phrases import count_of
 from polars_scorio.metrics.weighted import avg
 
 

@@ -29,12 +29,12 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import case_ids, without_questions
 from polars_scorio.display.finding import gate_rows, worst_gate
-from polars_scorio.display.html.page import Page
-from polars_scorio.display.html.write_page import Order, made_page
+from polars_scorio.display.media.page import Page
+from polars_scorio.display.media.write_page import Order, made_page
 from polars_scorio.display.sentences import GateWords
 from polars_scorio.display.table import FrameColumn, Table, cell_text, markdown_table
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words import judge_words, visible_text
+from polars_scorio.display.words.phrases import judge_words, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.log_checks import NOTED, CheckWarning

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 import polars as pl
 
-from polars_scorio.display.html.marks import Axis
+from polars_scorio.display.media.marks import Axis
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,7 +49,7 @@ _PYTHON_ALONE = (
 
 def print_text(text: str) -> None:
     """Print a text for people, in which no name of a log can command the terminal."""
-    from polars_scorio.display.words import visible_text
+    from polars_scorio.display.words.phrases import visible_text
 
     print_data(visible_text(text))
 
@@ -104,7 +104,7 @@ def _output_encoding() -> str:
 
 def print_message(text: str, options: Mapping[str, Any]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
-    from polars_scorio.display.words import visible_text
+    from polars_scorio.display.words.phrases import visible_text
 
     print(visible_text(command_words(text, options)), file=sys.stderr)
 
@@ -201,7 +201,7 @@ def cells_of(text: str) -> int:
 def _clean_spans(cell: Cell) -> tuple[Span, ...]:
     """The parts of a cell, on one line and without characters that command a terminal."""
     from polars_scorio.display.finding import plain_text
-    from polars_scorio.display.words import visible_text
+    from polars_scorio.display.words.phrases import visible_text
 
     parts: Spans = [(cell, "")] if isinstance(cell, str) else cell
     return tuple((" ".join(visible_text(plain_text(text)).split("\n")), style)
@@ -353,7 +353,7 @@ class Screen:
 
     def command(self, arguments: Sequence[str]) -> list[str]:
         """The command to type next; a shell joins its lines again."""
-        from polars_scorio.display.words import visible_text
+        from polars_scorio.display.words.phrases import visible_text
 
         words, room = [PROGRAM], self.width - _INDENT - 6 - 2
         for each in (shlex.quote(visible_text(argument)) for argument in arguments):
@@ -421,7 +421,7 @@ class Screen:
             else each
             for at, each in enumerate(columns)
         ]
-        from polars_scorio.display.words import short_name
+        from polars_scorio.display.words.phrases import short_name
 
         heads = [replace(each, head=short_name(each.head, widths[at])) if at in names else each
                  for at, each in enumerate(cut)]  # fmt: skip
@@ -452,7 +452,7 @@ def _merged_spans(spans: Sequence[Span]) -> Iterator[Span]:
 
 def _cut_spans(cell: Cell, most: int) -> tuple[Span, ...]:
     """A name of one part, without its middle if it is too long."""
-    from polars_scorio.display.words import short_name
+    from polars_scorio.display.words.phrases import short_name
 
     (text, style), *rest = _clean_spans(cell)
     if cells_of(text) <= most:

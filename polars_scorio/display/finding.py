@@ -16,7 +16,13 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from polars_scorio.display.words import NumberFormat, count_of, short_name, sigma_values, text_list
+from polars_scorio.display.words.phrases import (
+    NumberFormat,
+    count_of,
+    short_name,
+    sigma_values,
+    text_list,
+)
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import LEAST

@@ -21,9 +21,9 @@ from polars_scorio.decisions.models import (
     with_stratum,
 )
 from polars_scorio.decisions.rank import Ranking, rank
-from polars_scorio.display.log_summary import stratum_noun
+from polars_scorio.display.facts.log_summary import stratum_noun
 from polars_scorio.display.verdict import without_repeated_warnings
-from polars_scorio.display.words import (
+from polars_scorio.display.words.phrases import (
     BEST,
     HEADINGS,
     OVERALL,

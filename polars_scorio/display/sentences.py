@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_scorio.arguments import QuestionUnit, p_words
 from polars_scorio.display.finding import Unit
-from polars_scorio.display.words import (
+from polars_scorio.display.words.phrases import (
     count_of,
     name_list,
     planned_units,

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag, value_text
 from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
-from polars_scorio.display.words import (
+from polars_scorio.display.words.phrases import (
     BEST,
     HEADINGS,
     MISSING,

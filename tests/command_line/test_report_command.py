@@ -10,7 +10,7 @@ import pytest
 
 from polars_scorio.command_line import terminal as progress
 from polars_scorio.command_line.main import main
-from polars_scorio.display.html import write_page
+from polars_scorio.display.media import write_page
 from tests.command_line.pages import page_text
 from tests.display.html.logs import models
 

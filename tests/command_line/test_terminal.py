@@ -16,7 +16,7 @@ from polars_scorio.command_line.terminal import (
     print_lines,
     print_table,
 )
-from polars_scorio.display.words import MISSING
+from polars_scorio.display.words.phrases import MISSING
 
 
 @pytest.mark.slow

@@ -12,9 +12,9 @@ from examples.site.landing import in_the_dark, page_card
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.finding import Unit
-from polars_scorio.display.html.card import card_svg
-from polars_scorio.display.html.marks import palette
-from polars_scorio.display.html.story import Story, Wishes, read_story
+from polars_scorio.display.media.card import card_svg
+from polars_scorio.display.media.marks import palette
+from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of
 from tests.display.html.test_sections import improving_run

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.display.charts import models_by_mean
-from polars_scorio.display.html.marks import palette
+from polars_scorio.display.media.marks import palette
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of
 from tests.display.html.logs import models
 from tests.made_logs import long

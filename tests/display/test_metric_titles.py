@@ -4,7 +4,12 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.words import column_heading, inference_words, interval_words, row_heading
+from polars_scorio.display.words.phrases import (
+    column_heading,
+    inference_words,
+    interval_words,
+    row_heading,
+)
 from tests.made_logs import long
 from tests.own_metric import Agreement
 

@@ -4,7 +4,12 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.words import MISSING, NumberFormat, probability_text, sigma_values
+from polars_scorio.display.words.phrases import (
+    MISSING,
+    NumberFormat,
+    probability_text,
+    sigma_values,
+)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.display.html.marks import palette
+from polars_scorio.display.media.marks import palette
 from tests.display.chart_parts import (
     ascending_models,
     data_of,

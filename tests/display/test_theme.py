@@ -10,7 +10,7 @@ import vl_convert
 
 import polars_scorio as ps
 from polars_scorio.display.charts import ChartStyle
-from polars_scorio.display.html.marks import file_text, palette
+from polars_scorio.display.media.marks import file_text, palette
 from tests.display.chart_parts import ascending_models, data_of, layers_of, marks_of, subtitle_of
 from tests.documents import ROOT
 from tests.made_logs import long

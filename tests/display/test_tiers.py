@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.display.finding import Board, Unit
-from polars_scorio.display.html.sections import forest, forest_note
+from polars_scorio.display.media.sections import forest, forest_note
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 WORDS = "Tier 1: no model was shown to be better. Tier 2: worse than some model of tier 1"

@@ -7,8 +7,8 @@ from random import Random
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.page import Page
-from polars_scorio.display.html.write_page import Order, made_page
+from polars_scorio.display.media.page import Page
+from polars_scorio.display.media.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 

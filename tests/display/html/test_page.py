@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html.page import Page
+from polars_scorio.display.media.page import Page
 from tests.display.html.logs import Checked, models, page_of
 
 HOSTILE = [

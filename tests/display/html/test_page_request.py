@@ -5,7 +5,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.write_page import Order
+from polars_scorio.display.media.write_page import Order
 from polars_scorio.display.settings import Settings
 
 

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import page_scopes
 from polars_scorio.display.finding import (
     Curve,
     Unit,
@@ -25,10 +27,10 @@ from polars_scorio.display.finding import (
     rank_board,
     ranking_title,
 )
-from polars_scorio.display.html.cost_sections import Prices
-from polars_scorio.display.html.gate_sections import Gated
-from polars_scorio.display.html.marks import Axis, file_text, interval, tick_row
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.cost_sections import Prices
+from polars_scorio.display.media.gate_sections import Gated
+from polars_scorio.display.media.marks import Axis, file_text, interval, tick_row
+from polars_scorio.display.media.sections import (
     QuestionFacts,
     Sheet,
     pair_quantiles,
@@ -36,10 +38,8 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.html.step_sections import TrainingRun, gains_section, spread_labels
-from polars_scorio.display.html.write_page import page_pairs
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import page_scopes
+from polars_scorio.display.media.step_sections import TrainingRun, gains_section, spread_labels
+from polars_scorio.display.media.write_page import page_pairs
 from polars_scorio.display.settings import Settings
 from tests.decisions.counted import counted
 from tests.display.html.logs import models, page_of

@@ -8,8 +8,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.write_page import Order, made_page
-from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.media.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import _numbered_models
 from tests.display.html.logs import models, page_of

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.log_summary import key_labels, metric_label, natural_key
+from polars_scorio.display.facts.log_summary import key_labels, metric_label, natural_key
 
 
 def labels_of(**columns: list[object]) -> list[str]:

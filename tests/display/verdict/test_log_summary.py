@@ -8,8 +8,8 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import page_scopes
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import page_scopes
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.made_logs import drawn

@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import log_verdict
 from tests.made_logs import log_of_runs, long

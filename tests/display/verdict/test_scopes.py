@@ -5,8 +5,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import (
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import (
     average_metric,
     common_questions,
     default_metrics,

@@ -15,6 +15,12 @@ import polars as pl
 from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.question_analysis import question_analysis
+from polars_scorio.display.facts.scopes import (
+    Scope,
+    average_metric,
+    holds_fractions,
+    knows_success,
+)
 from polars_scorio.display.finding import (
     Board,
     Gap,
@@ -26,7 +32,7 @@ from polars_scorio.display.finding import (
     questions_title,
     strata_title,
 )
-from polars_scorio.display.html.marks import (
+from polars_scorio.display.media.marks import (
     Axis,
     band,
     dot,
@@ -42,17 +48,11 @@ from polars_scorio.display.html.marks import (
     tick_row,
     upright,
 )
-from polars_scorio.display.html.page import Section
-from polars_scorio.display.scopes import (
-    Scope,
-    average_metric,
-    holds_fractions,
-    knows_success,
-)
+from polars_scorio.display.media.page import Section
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
-from polars_scorio.display.words import count_of, short_name, success_word, these_questions
+from polars_scorio.display.words.phrases import count_of, short_name, success_word, these_questions
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k

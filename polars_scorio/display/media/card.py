@@ -10,13 +10,13 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from polars_scorio.display.finding import MINUS, Board, Curve, Unit, plain_text, unbroken_text
-from polars_scorio.display.html.gate_sections import Gated, as_number, gate_hue
-from polars_scorio.display.html.marks import palette
+from polars_scorio.display.media.gate_sections import Gated, as_number, gate_hue
+from polars_scorio.display.media.marks import palette
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words import count_of, short_name, these_questions, visible_text
+from polars_scorio.display.words.phrases import count_of, short_name, these_questions, visible_text
 
 if TYPE_CHECKING:
-    from polars_scorio.display.html.story import Story
+    from polars_scorio.display.media.story import Story
 
 WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6

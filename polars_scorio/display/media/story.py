@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import POWER, Scope, knows_success
 from polars_scorio.display.finding import (
     Finding,
     decided_alone,
@@ -16,11 +18,11 @@ from polars_scorio.display.finding import (
     names_list,
     ranking_finding,
 )
-from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
-from polars_scorio.display.html.gate_sections import Gated, gate_finding
-from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
-from polars_scorio.display.html.step_sections import TrainingRun, steps_finding
-from polars_scorio.display.html.unranked_sections import (
+from polars_scorio.display.media.cost_sections import Prices, cost_words, judge_winner
+from polars_scorio.display.media.gate_sections import Gated, gate_finding
+from polars_scorio.display.media.sections import Fan, QuestionFacts, Sheet
+from polars_scorio.display.media.step_sections import TrainingRun, steps_finding
+from polars_scorio.display.media.unranked_sections import (
     WHATEVER,
     errored_cells,
     errored_finding,
@@ -28,8 +30,6 @@ from polars_scorio.display.html.unranked_sections import (
     one_model_finding,
     population_interval,
 )
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import POWER, Scope, knows_success
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import (
     FEW_QUESTIONS,
@@ -37,7 +37,7 @@ from polars_scorio.display.verdict import (
     log_verdict,
     without_repeated_warnings,
 )
-from polars_scorio.display.words import count_of, these_questions
+from polars_scorio.display.words.phrases import count_of, these_questions
 from polars_scorio.metrics.metric import Metric
 
 

@@ -15,6 +15,7 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
+from polars_scorio.display.facts.scopes import Scope
 from polars_scorio.display.finding import (
     Board,
     Gap,
@@ -24,8 +25,8 @@ from polars_scorio.display.finding import (
     named,
     names_list,
 )
-from polars_scorio.display.html.gate_sections import as_number
-from polars_scorio.display.html.marks import (
+from polars_scorio.display.media.gate_sections import as_number
+from polars_scorio.display.media.marks import (
     Axis,
     dot,
     group,
@@ -39,8 +40,8 @@ from polars_scorio.display.html.marks import (
     tick_row,
     upright,
 )
-from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.page import Section
+from polars_scorio.display.media.sections import (
     Sheet,
     grid_lines,
     line_rows,
@@ -50,10 +51,9 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_rows
-from polars_scorio.display.words import count_of, range_text, short_name, visible_text
+from polars_scorio.display.words.phrases import count_of, range_text, short_name, visible_text
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric

@@ -12,11 +12,10 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.display.finding import Finding, html_text, plain_text
-from polars_scorio.display.html.marks import file_text
-from polars_scorio.display.html.method_notes import About
+from polars_scorio.display.media.marks import file_text
 from polars_scorio.display.table import Table, markdown_table, markdown_text
-from polars_scorio.display.verdict import Alert
-from polars_scorio.display.words import visible_text
+from polars_scorio.display.verdict import About, Alert
+from polars_scorio.display.words.phrases import visible_text
 
 _INTERVAL = re.compile(r"(?<= )\\\[([-+\N{MINUS SIGN}<>\d. ,]+)\\\](?=[ ;,.]|$)")
 _CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence

@@ -16,6 +16,14 @@ from polars_scorio.counting.log import Study, collected_together
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import (
+    Scope,
+    average_metric,
+    common_questions,
+    holds_fractions,
+    knows_success,
+)
 from polars_scorio.display.finding import (
     Finding,
     Unit,
@@ -28,7 +36,7 @@ from polars_scorio.display.finding import (
     names_list,
     worst_gate,
 )
-from polars_scorio.display.html.marks import (
+from polars_scorio.display.media.marks import (
     Axis,
     box,
     group,
@@ -38,25 +46,17 @@ from polars_scorio.display.html.marks import (
     text,
     upright,
 )
-from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.page import Section
+from polars_scorio.display.media.sections import (
     QuestionFacts,
     strip_rows,
     whole_name,
     without_stratum,
 )
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import (
-    Scope,
-    average_metric,
-    common_questions,
-    holds_fractions,
-    knows_success,
-)
 from polars_scorio.display.sentences import broken_words
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
-from polars_scorio.display.words import count_of, short_name, visible_text
+from polars_scorio.display.words.phrases import count_of, short_name, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.report import chosen_overall, report

@@ -13,6 +13,7 @@ import polars as pl
 
 from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
+from polars_scorio.display.facts.scopes import Scope, average_metric
 from polars_scorio.display.finding import (
     Finding,
     Gap,
@@ -21,8 +22,8 @@ from polars_scorio.display.finding import (
     names_list,
     one_model_title,
 )
-from polars_scorio.display.html.gate_sections import as_number
-from polars_scorio.display.html.marks import (
+from polars_scorio.display.media.gate_sections import as_number
+from polars_scorio.display.media.marks import (
     Axis,
     box,
     group,
@@ -34,8 +35,8 @@ from polars_scorio.display.html.marks import (
     tick_row,
     upright,
 )
-from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.page import Section
+from polars_scorio.display.media.sections import (
     Fan,
     QuestionFacts,
     Sheet,
@@ -46,9 +47,8 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     without_stratum,
 )
-from polars_scorio.display.scopes import Scope, average_metric
 from polars_scorio.display.verdict import lead_label, lead_rows
-from polars_scorio.display.words import count_of, short_name, these_questions
+from polars_scorio.display.words.phrases import count_of, short_name, these_questions
 from polars_scorio.study.report import report
 
 _LINES = 40  # strata of one model that are drawn

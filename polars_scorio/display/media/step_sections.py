@@ -15,6 +15,8 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import Scope
 from polars_scorio.display.finding import (
     Board,
     Curve,
@@ -26,7 +28,7 @@ from polars_scorio.display.finding import (
     named,
     steps_title,
 )
-from polars_scorio.display.html.marks import (
+from polars_scorio.display.media.marks import (
     Axis,
     band,
     dot,
@@ -39,8 +41,8 @@ from polars_scorio.display.html.marks import (
     text,
     upright,
 )
-from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.page import Section
+from polars_scorio.display.media.sections import (
     Fan,
     Sheet,
     bold_numbers,
@@ -50,11 +52,9 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     strip_rows,
 )
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_label, stepped_log
-from polars_scorio.display.words import count_of, short_name, step_words
+from polars_scorio.display.words.phrases import count_of, short_name, step_words
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import report

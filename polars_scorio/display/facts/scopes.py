@@ -26,9 +26,9 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.log_summary import LogSummary, key_labels
+from polars_scorio.display.facts.log_summary import LogSummary, key_labels
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.words import overall_words, step_words
+from polars_scorio.display.words.phrases import overall_words, step_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k

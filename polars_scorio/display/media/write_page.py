@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -13,18 +14,20 @@ import polars as pl
 
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.display.finding import plain_text
-from polars_scorio.display.html.card import card_svg
-from polars_scorio.display.html.cost_sections import cost_advice, cost_section, judge_section
-from polars_scorio.display.html.gate_sections import (
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import Scope
+from polars_scorio.display.finding import html_text, plain_text
+from polars_scorio.display.media.card import card_svg
+from polars_scorio.display.media.cost_sections import cost_advice, cost_section, judge_section
+from polars_scorio.display.media.gate_sections import (
     cases_section,
     gate_hero,
     next_of_gate,
     plain_lines,
 )
-from polars_scorio.display.html.method_notes import gate_sentences, method_notes
-from polars_scorio.display.html.page import Page, Section
-from polars_scorio.display.html.sections import (
+from polars_scorio.display.media.marks import file_text
+from polars_scorio.display.media.page import Page, Section
+from polars_scorio.display.media.sections import (
     QuestionFacts,
     duel_section,
     forest,
@@ -36,21 +39,21 @@ from polars_scorio.display.html.sections import (
     reliability_section,
     strata_section,
 )
-from polars_scorio.display.html.step_sections import (
+from polars_scorio.display.media.step_sections import (
     gains_section,
     next_of_steps,
     runs_section,
     step_questions_section,
     steps_hero,
 )
-from polars_scorio.display.html.story import (
+from polars_scorio.display.media.story import (
     Story,
     Wishes,
     next_of_ranking,
     read_story,
     refusal_finding,
 )
-from polars_scorio.display.html.unranked_sections import (
+from polars_scorio.display.media.unranked_sections import (
     flaky_section,
     next_of_errored,
     next_of_one,
@@ -58,18 +61,26 @@ from polars_scorio.display.html.unranked_sections import (
     readings_section,
     rerun_section,
 )
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import (
+    RUNS_UNTOLD,
     coverage_alerts,
+    gate_sentences,
     lead_label,
+    method_notes,
     outcome_words,
     without_repeated_warnings,
 )
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words import count_of, installed_version, range_text, short_name
+from polars_scorio.display.words.phrases import (
+    count_of,
+    installed_version,
+    range_text,
+    short_name,
+    visible_text,
+)
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.count_checks import SPOKEN
 from polars_scorio.study.request import check_metrics
 
 _GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "hi", "verdict")
@@ -456,3 +467,33 @@ def coverage_table(coverage: pl.DataFrame) -> str:
     )  # fmt: skip
     return (f'<div class="wide"><table class="plain"><caption>What is in the log</caption><thead>'
             f"<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>")  # fmt: skip
+
+
+def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
+    """Title, numbers and first picture of the page of a log; nothing where rows say otherwise."""
+    *_, story = read_story(frame, roles, asked)
+    if not isinstance(story, Story):
+        return ""
+    if asked.gates is None and RUNS_UNTOLD in [alert.title for alert in story.verdict.alerts]:
+        return ""
+    finding = story.finding
+    drawn = forest_picture(story) if story.gated is None else gate_hero(story.gated)
+    # Outputs of a notebook share one page, and an id is there once.
+    key = f"grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"
+    drawn = drawn.replace('"grid"', f'"{key}"').replace('"#grid"', f'"#{key}"')
+    facts = " \N{MIDDLE DOT} ".join(map(html_text, (finding.numbers, *finding.basis)))
+    return _scoped_html(
+        f'<p class="t">{html_text(finding.title)}</p><p class="l">{facts}</p>{drawn}'
+    )
+
+
+def checked_table(rows: pl.DataFrame) -> str:
+    """Sentences of alarms above the rows of a check, or that there is none."""
+    said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
+    title = f'<p class="t">{escape(said or "Nothing found.")}</p>'
+    return _scoped_html(title) + visible_text(rows._repr_html_())
+
+
+def _scoped_html(body: str) -> str:
+    style = file_text("notebook.css")
+    return f'<div class="scorio"><style>{style}</style>{visible_text(body)}</div>'
