@@ -31,14 +31,14 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 185
-MOST_CODE_LINES = 31_570
-MOST_LONG_FUNCTIONS = 28
+MOST_CODE_LINES = 31_567
+MOST_LONG_FUNCTIONS = 27
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
     "report": (32, 471, 22),
     "compare": (38, 757, 22),
     "rank": (38, 891, 28),
-    "gate": (43, 834, 28),
+    "gate": (43, 830, 28),
 }
 # Files that name a feature.
 NAMED = {

@@ -25,7 +25,7 @@ from polars_scorio.decisions.models import STRATUM
 from polars_scorio.decisions.regressed_questions import SuccessCounts, beyond_counts
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.regressions import VersionCounts, regression_tests
-from polars_scorio.study.request import Cases
+from polars_scorio.study.request import Cases, GateRules
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log, Trials
@@ -71,19 +71,18 @@ class CaseRules:
     fdr: float
 
     @classmethod
-    def from_options(
-        cls, fail_on: FailOn | None, must_pass: tuple[Category, ...], fdr: float | None
-    ) -> CaseRules | None:
-        """The rules; None if there are none."""
-        if fail_on is not None:
-            check_choice("fail_on", fail_on, FailOn)
-        elif fdr is not None:
+    def from_rules(cls, rules: GateRules, question: pl.DataType) -> CaseRules | None:
+        """The rules for questions of this dtype; None if there are none."""
+        must_pass = case_ids("must_pass", rules.must_pass, question)
+        if rules.fail_on is not None:
+            check_choice("fail_on", rules.fail_on, FailOn)
+        elif rules.fdr is not None:
             raise ValueError(
-                f"gate: fdr={value_text(fdr)} is the false discovery rate of the questions that "
-                'fail_on="regressed" names: pass that too, or leave fdr= out'
+                f"gate: fdr={value_text(rules.fdr)} is the false discovery rate of the questions "
+                'that fail_on="regressed" names: pass that too, or leave fdr= out'
             )
-        fdr = check_number("fdr", 0.1 if fdr is None else fdr, CHANCE)
-        return cls(fail_on, must_pass, fdr) if fail_on or must_pass else None
+        fdr = check_number("fdr", 0.1 if rules.fdr is None else rules.fdr, CHANCE)
+        return cls(rules.fail_on, must_pass, fdr) if rules.fail_on or must_pass else None
 
     def schema(self, question: pl.DataType) -> dict[str, pl.DataType]:
         """The columns that the rules add to those of a gate."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -58,7 +58,7 @@ from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import NOTED, SpokenChecks, log_findings, with_notes
 from polars_scorio.study.report import chosen_overall
-from polars_scorio.study.request import GateOptions, GateRules, SequentialOptions, on_levels
+from polars_scorio.study.request import GateOptions, GateRules, on_levels
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:
@@ -158,46 +158,69 @@ def gate(
     metric: Metric | None = None,
     *,
     margin: float,
-    tested: bool = True,
     **given: Unpack[GateOptions],
 ) -> pl.LazyFrame:
-    """The plan of a gate; see `Scorio.gate`. One that is `tested` says what tests find."""
-    rules, options = _rules_and_options(given)
-    metric = metric_of(metric, "gate")
-    refuse_costs(metric, "gate", "compare() and frontier() answer for costs")
-    check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
-    trials = bind_roles(log, roles)
-    question = trials.question.dtype
+    """The plan of a gate; see `Scorio.gate`."""
+    rules = GateRules.from_options(baseline, metric_of(metric, "gate"), margin, given)
+    refuse_costs(rules.metric, "gate", "compare() and frontier() answer for costs")
+    check_number("confidence", rules.options.get("confidence", 0.95), _CONFIDENCE)
+    check_flag("every_stratum", rules.every_stratum)
+    check_flag("simultaneous", rules.simultaneous)
+    question = bind_roles(log, roles).question.dtype
     if rules.quarantine is not None:
         log = without_questions(log, roles, case_ids("quarantine", rules.quarantine, question))
-        trials = bind_roles(log, roles)
-    cases = CaseRules.from_options(
-        rules.fail_on, case_ids("must_pass", rules.must_pass, question), rules.fdr
-    )
+    cases = CaseRules.from_rules(rules, question)
     if roles.missing == BOUNDED:
-        if cases or rules.must_pass is not None:
+        if cases is not None:
             raise ValueError(
                 'gate: missing="bounds" is about the score: leave fail_on= and must_pass= out, or '
                 "say what a missing outcome means"
             )
-        again = partial(gate, metric=metric, margin=margin, tested=False, **given)
-        rows = _gate_brackets(log, roles, baseline, metric, again)
-        find = partial(log_findings, log, roles, [metric])
-        return WholePlan(rows).then(lambda made: with_notes(made, find())).plan()
-    unpaired = options.get("unmatched") == "unpaired"
-    if cases is not None and options.get("unmatched") == "unpaired":
-        raise ValueError(
-            'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
-        )
-    metric = on_levels(metric, trials)
-    margins = _checked_margins(metric, value_range(metric, trials), margin, rules.stratum_margin)
+        find = partial(log_findings, log, roles, [rules.metric])
+        rows = WholePlan(_gate_brackets(log, roles, rules))
+        return rows.then(lambda made: with_notes(made, find())).plan()
+    return _gate_plan(log, roles, rules, cases)
+
+
+def _gate_plan(
+    log: Log, roles: Roles, rules: GateRules, cases: CaseRules | None = None
+) -> pl.LazyFrame:
+    """The plan of a gate on a log whose missing outcomes have a meaning."""
+    trials = bind_roles(log, roles)
+    metric = on_levels(rules.metric, trials)
+    checked = partial(_checked_margin, metric=metric, limit=value_range(metric, trials))
+    margin = checked("margin", rules.margin)
+    single = rules.stratum_margin
+    margins = margin, margin if single is None else checked("stratum_margin", single)
     model = named_model(trials, "gate")
-    (baseline,) = check_models((baseline,), trials, "baseline")
+    (baseline,) = check_models((rules.baseline,), trials, "baseline")
     if rules.stratum_margin is not None and not trials.by:
         raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
     strata = chosen_overall(rules.overall, trials)
-    steps, models = models_of(trials, metric, options, strata, for_gate=True, spoken="none")
-    repeated = [] if planned_looks(options) is None else [INFORMATION]
+    steps, models = models_of(trials, metric, rules.options, strata, for_gate=True, spoken="none")
+    if cases is not None and models.unpaired:
+        raise ValueError(
+            'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
+        )
+    plan = GatePlan(
+        models.confidence,
+        check_number("power", rules.power, CHANCE),
+        check_count("max_trials", rules.max_trials),
+    )
+    judged = _Gate(models, replace(rules, baseline=baseline), margins, plan, cases)
+    schema = _gate_schema(models, model, cases, planned_looks(rules.options))
+    rows = in_evaluated_strata(steps, trials, judged, schema)
+    if rules.options.get("target") == "population":
+        rows = rows.rename({"extra_trials": "extra_questions"})
+    return rows
+
+
+def _gate_schema(
+    models: Models, model: pl.DataType, cases: CaseRules | None, planned: int | None
+) -> dict[str, pl.DataType]:
+    """The columns of a gate, beside those of the strata."""
+    trials = models.request.trials
+    repeated = [] if planned is None else [INFORMATION]
     numbers: dict[str, pl.DataType] = {
         "baseline": model,
         **dict.fromkeys(_NUMBERS, pl.Float64()),
@@ -212,53 +235,16 @@ def gate(
         **(cases.schema(trials.question.dtype) if cases else {}),
     }
     metric_names = {"metric": pl.String(), "k": pl.Int64()}
-    schema = result_schema(trials.strata, metric_names, trials.models, numbers)
-    classes = models.request.classes
-    # Without the same questions, none can be broken.
-    success = None if unpaired else success_classes(metric, trials, classes)
-    plan = GatePlan(
-        models.confidence,
-        check_number("power", rules.power, CHANCE),
-        check_count("max_trials", rules.max_trials),
-    )
-    judged = _Gate(
-        models,
-        baseline,
-        margins,
-        check_flag("every_stratum", rules.every_stratum),
-        check_flag("simultaneous", rules.simultaneous),
-        plan,
-        BrokenQuestions(
-            classes, success, trials.question.name, lower_is_better=roles.lower_is_better
-        ),
-        cases,
-        SpokenChecks(models.request, "all" if tested else "none"),
-    )
-    rows = in_evaluated_strata(steps, trials, judged, schema)
-    if options.get("target") == "population":
-        rows = rows.rename({"extra_trials": "extra_questions"})
-    return rows
+    return result_schema(trials.strata, metric_names, trials.models, numbers)
 
 
-def _rules_and_options(given: GateOptions) -> tuple[GateRules, SequentialOptions]:
-    """The keywords of a gate alone, and those that comparisons have too."""
-    rules = {name: value for name, value in given.items() if name in GateRules.__slots__}
-    shared = {name: value for name, value in given.items() if name not in rules}
-    return GateRules(**rules), cast("SequentialOptions", shared)  # type: ignore[arg-type]  # by name
-
-
-def _gate_brackets(
-    log: Log,
-    roles: Roles,
-    baseline: Category,
-    metric: Metric,
-    ask: partial[pl.LazyFrame],
-) -> pl.LazyFrame:
+def _gate_brackets(log: Log, roles: Roles, rules: GateRules) -> pl.LazyFrame:
     """The rows of a gate that hold whatever the errored trials were."""
-    errored = ErroredLog.from_log(log, roles, [metric], **ask.keywords)
+    errored = ErroredLog.from_log(log, roles, [rules.metric], **rules.options)
     named_model(errored.trials, "gate")
-    (baseline,) = check_models((baseline,), errored.trials, "baseline")
-    rows = errored.bracket(partial(ask, baseline=baseline), "diff", each=True, baseline=baseline)
+    (baseline,) = check_models((rules.baseline,), errored.trials, "baseline")
+    ask = partial(_gate_plan, rules=replace(rules, tested=False))
+    rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
     further = pl.when(pl.col("verdict").is_not_null()).then(pl.col("^extra_.*$"))
     same = pl.all_horizontal(pl.col(name).is_not_null() for name in BROKEN)
     return rows.with_columns(
@@ -268,26 +254,15 @@ def _gate_brackets(
     )
 
 
-def _checked_margins(
-    metric: Metric, limit: float, margin: float, stratum_margin: float | None
-) -> tuple[float, float]:
-    """The margin of the mean and that of single strata."""
-    given = {"margin": margin, "stratum_margin": stratum_margin}
-    checked: list[float] = []
-    for name, value in given.items():
-        if value is None:
-            checked.append(checked[-1])
-            continue
-        number = check_number(name, value, NOT_NEGATIVE)
-        if number >= limit > 0 and not metric.unbounded:
-            raise ValueError(
-                f"{name} must be smaller than the range of {metric.name}, which is "
-                f"{limit:g}: a difference of {number:g} is out of the question. Two points of "
-                "a hundred are 0.02"
-            )
-        checked.append(number)
-    whole, single = checked
-    return whole, single
+def _checked_margin(name: str, value: float, metric: Metric, limit: float) -> float:
+    """A margin as a float, which is smaller than the range of the metric."""
+    number = check_number(name, value, NOT_NEGATIVE)
+    if number >= limit > 0 and not metric.unbounded:
+        raise ValueError(
+            f"{name} must be smaller than the range of {metric.name}, which is {limit:g}: a "
+            f"difference of {number:g} is out of the question. Two points of a hundred are 0.02"
+        )
+    return number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,23 +270,51 @@ class _Gate:
     """The function from the results of all models to the verdicts about the candidates."""
 
     models: Models
-    baseline: Category
+    rules: GateRules
     margins: tuple[float, float]  # of the mean over the strata, and of single strata
-    every_stratum: bool
-    simultaneous: bool
     plan: GatePlan  # with the confidence of each candidate
-    broken: BrokenQuestions
     cases: CaseRules | None
-    tests: SpokenChecks
 
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
-        (model,) = self.models.trials.models
-        if self.simultaneous:  # in one step: ends and verdicts agree, as they would not by Holm
+        request, baseline = self.models.request, self.rules.baseline
+        trials = request.trials
+        (model,) = trials.models
+        if self.rules.simultaneous:  # in one step: Holm's ends and verdicts would not agree
             shared = self.plan.shared_by(groups[model].n_unique() - 1)
-            return replace(self, simultaneous=False, plan=shared)(groups, evaluated)
-        columns = baseline_columns(groups, self.models.trials, self.baseline)
+            each = replace(self.rules, simultaneous=False)
+            return replace(self, rules=each, plan=shared)(groups, evaluated)
+        columns = baseline_columns(groups, trials, baseline)
         self._refuse_unknown(groups[model], evaluated)
+        judged = self._judged_models(groups, evaluated, columns, model)
+        flips = self._broken.of_candidates(groups, judged.filter(order=0), columns, model)
+        named = judged.with_columns(
+            bounds_column(evaluated),
+            pl.lit(self.models.metric.name).alias("metric"),
+            pl.lit(baseline).cast(groups.schema[model]).alias("baseline"),
+        ).join(flips, on=[STRATUM, CANDIDATE], how="left")
+        if self.cases is not None:
+            named = self.cases.judged(named, groups, columns, trials, request.classes)
+        # Rows over all strata have no questions of their own.
+        strata = [pl.col(name).is_not_null() for name in trials.strata]
+        tests = SpokenChecks(request, "all" if self.rules.tested else "none")
+        findings = tests.findings(evaluated.groups.filter(*strata))
+        return with_notes(named.sort(STRATUM, "order", model), findings)
+
+    @property
+    def _broken(self) -> BrokenQuestions:
+        """The count of questions that broke: none without the same questions."""
+        trials, classes = self.models.request.trials, self.models.request.classes
+        success = None
+        if not self.models.unpaired:
+            success = success_classes(self.models.metric, trials, classes)
+        name, lower = trials.question.name, trials.roles.lower_is_better
+        return BrokenQuestions(classes, success, name, lower_is_better=lower)
+
+    def _judged_models(
+        self, groups: pl.DataFrame, evaluated: Evaluated, columns: Ints, model: str
+    ) -> pl.DataFrame:
+        """Differences of all candidates, with their verdicts and the trials that would decide."""
         margins = self._margins_of_strata(groups[STRATUM])
         parts = [
             self._judged_rows(self.models.of_k(evaluated, k), block, margins[block.strata])
@@ -321,25 +324,11 @@ class _Gate:
         ]  # fmt: skip
         judged = pl.concat([_NO_ROWS, *parts], how="diagonal_relaxed")
         judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))
-        flips = self.broken.of_candidates(groups, judged.filter(order=0), columns, model)
         judged = self._with_verdicts(judged.sort("order", model, STRATUM))
         # A gate that is decided needs no further trials.
         further = pl.when(verdict=UNDECIDED).then("extra_trials").otherwise(0)
         judged = judged.with_columns(further.alias("extra_trials"))
-        if self.every_stratum:
-            judged = _with_most_further(judged, model)
-        named = judged.with_columns(
-            bounds_column(evaluated),
-            pl.lit(self.models.metric.name).alias("metric"),
-            pl.lit(self.baseline).cast(groups.schema[model]).alias("baseline"),
-        ).join(flips, on=[STRATUM, CANDIDATE], how="left")
-        if self.cases is not None:
-            trials, classes = self.models.trials, self.models.request.classes
-            named = self.cases.judged(named, groups, columns, trials, classes)
-        # Rows over all strata have no questions of their own.
-        strata = [pl.col(name).is_not_null() for name in self.models.trials.strata]
-        findings = self.tests.findings(evaluated.groups.filter(*strata))
-        return with_notes(named.sort(STRATUM, "order", model), findings)
+        return _with_most_further(judged, model) if self.rules.every_stratum else judged
 
     def _refuse_unknown(self, names: pl.Series, evaluated: Evaluated) -> None:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""
@@ -350,8 +339,8 @@ class _Gate:
             )
         if names.n_unique() == 1:
             raise ValueError(
-                f"gate: the log has the baseline {self.baseline!r} alone, and no candidate to "
-                "compare with it. Concatenate the logs of both"
+                f"gate: the log has the baseline {self.rules.baseline!r} alone, and no candidate "
+                "to compare with it. Concatenate the logs of both"
             )
         for k in self.models.metric.row_sizes:
             self._refuse_ranges(evaluated, k)
@@ -363,7 +352,7 @@ class _Gate:
         )
         if k is None or beyond.is_empty():
             return
-        keys = self.models.trials.keys
+        keys = self.models.request.trials.keys
         first = beyond.sort(*keys).row(0, named=True)
         place = ", ".join(f"{key}={first[key]!r}" for key in keys)
         raise ValueError(
@@ -375,7 +364,7 @@ class _Gate:
     def _margins_of_strata(self, stratum: pl.Series) -> Floats:
         """The margin of each stratum; that of the mean over them is the last one."""
         whole, single = self.margins
-        margins = np.full(stratum.n_unique(), single if self.models.trials.by else whole)
+        margins = np.full(stratum.n_unique(), single if self.models.request.trials.by else whole)
         margins[-1:] = whole
         return margins
 
@@ -421,9 +410,8 @@ class _Gate:
                 part[name].fill_null(np.nan).to_numpy().reshape(-1, strata)
                 for name in ("pvalue_pass", "pvalue_fail")
             )
-            decided = gate_verdicts(
-                pvalue_pass, pvalue_fail, self.plan.confidence, every_stratum=self.every_stratum
-            )
+            every, confidence = self.rules.every_stratum, self.plan.confidence
+            decided = gate_verdicts(pvalue_pass, pvalue_fail, confidence, every_stratum=every)
             verdicts.extend(decided.ravel().tolist())
         return judged.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))
 

@@ -183,8 +183,11 @@ class GateOptions(SequentialOptions, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
-    """Conditions of a gate on each candidate, with their defaults."""
+    """A gate as it was asked for, with the defaults of its keywords."""
 
+    baseline: Category
+    metric: Metric
+    margin: float
     stratum_margin: float | None = None
     every_stratum: bool = False
     simultaneous: bool = True
@@ -195,6 +198,18 @@ class GateRules:
     must_pass: Cases | None = None
     quarantine: Cases | None = None
     fdr: float | None = None
+    options: SequentialOptions  # of comparisons too
+    tested: bool = True  # whether it says what tests of the log find
+
+    @classmethod
+    def from_options(
+        cls, baseline: Category, metric: Metric, margin: float, given: GateOptions
+    ) -> GateRules:
+        """The rules of a call: its keywords that comparisons lack are fields."""
+        rules = {name: value for name, value in given.items() if name in cls.__slots__}
+        shared = {name: value for name, value in given.items() if name not in rules}
+        options = cast("SequentialOptions", shared)
+        return cls(baseline=baseline, metric=metric, margin=margin, options=options, **rules)  # type: ignore[arg-type]  # by name
 
 
 class ConvergenceOptions(PlanOptions, total=False):
