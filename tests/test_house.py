@@ -58,7 +58,6 @@ LONELY = {
     "counting/group_tally.py",
     "counting/label_sample.py",
     "metrics/votes.py",
-    "subjects/agreement.py",
     "study/priors.py",
 }
 

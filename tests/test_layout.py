@@ -117,7 +117,7 @@ def test_a_module_imports_no_room_above_its_own_floor():
 def test_the_core_imports_nothing_around_it_before_it_is_used():
     """So that each part around the core can be deleted, and the core stands alone: `.ci/core`."""
     around = {"logs", "command_line", "display", "rubrics", "sql"}
-    subjects = {f"subjects/{name}" for name in ("agreement", "of_costs", "of_verdicts")}
+    subjects = {f"subjects/{name}" for name in ("of_costs", "of_verdicts")}
     outside = {
         path for path in MODULES if room_of(path) in around or relative_name(path) in subjects
     }

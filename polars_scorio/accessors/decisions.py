@@ -648,7 +648,7 @@ class JudgeMethods(Accessor[FrameT]):
         >>> numbers.select(pl.all().round(2)).row(0)
         (0.82, 0.89, 0.7, 0.7)
         """
-        from polars_scorio.subjects.agreement import judge_agreement
+        from polars_scorio.subjects.of_verdicts import judge_agreement
 
         sure = self._sure(confidence)
         plan = judge_agreement(self._lazy(), self._roles, width=width, confidence=sure)
