@@ -37,7 +37,7 @@ from polars_scorio.decisions.models import (
 )
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.comparison import Differences, Family, Scope, z_of_each
-from polars_scorio.maths.curves import first_stretch, last_stretch, statement_number
+from polars_scorio.maths.families import first_stretch, last_stretch, statement_number
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated

@@ -24,7 +24,7 @@ from polars_scorio.maths.credit_numbers import (
     variance_numbers,
 )
 from polars_scorio.maths.credits import Power, RootDraw
-from polars_scorio.maths.curves import rising_band, statement_number
+from polars_scorio.maths.families import rising_band, statement_number
 from polars_scorio.maths.interval import Estimate, Weighted, question_units, strata_units
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups

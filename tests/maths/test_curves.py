@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.curves import first_stretch, last_stretch, rising_band, statement_number
+from polars_scorio.maths.families import first_stretch, last_stretch, rising_band, statement_number
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("curves")

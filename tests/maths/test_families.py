@@ -8,8 +8,12 @@ from scipy.special import ndtr, ndtri
 
 from polars_scorio.decisions.gate import GatePlan, gate_verdicts
 from polars_scorio.maths.comparison import Family, stretched
-from polars_scorio.maths.curves import statement_number
-from polars_scorio.maths.families import anytime_critical, shared_error, sidak_critical
+from polars_scorio.maths.families import (
+    anytime_critical,
+    shared_error,
+    sidak_critical,
+    statement_number,
+)
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.ranks import leading_chances, rank_ranges, selected_tail
 from tests.documents import study_numbers
