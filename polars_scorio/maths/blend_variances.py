@@ -62,11 +62,11 @@ def blend_numbers(asked: Measurement, blended: BlendOfMeans, noisy: Estimate) ->
     """Estimate and interval of a blend of means."""
     # A blend grows with both means, whose errors go together: it lies between the blends of their
     # lower and of their upper ends; the interval of `noisy`, if shorter, about these questions.
+    # If k exceeds the trials of a question, both means have a range, and so has their blend.
     draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = asked.credits(draws)
-    known = ~np.isnan(noisy.estimate)
     lo, hi = (
-        np.where(known, blend_means(x, y, blended.powers), np.nan)
+        blend_means(x, y, blended.powers)
         for x, y in ((parts[0].lo, parts[1].lo), (parts[0].hi, parts[1].hi))
     )
     if asked.target == "benchmark":

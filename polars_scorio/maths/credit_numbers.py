@@ -103,8 +103,11 @@ class Numbers(NamedTuple):
         return Numbers(estimate, width * self.sigma, lo, hi, noisy)
 
     def with_ends_within(self, least: Floats, most: Floats) -> Numbers:
-        """The numbers, with the interval clipped to two bounds, but never past the estimate."""
-        lo, hi = np.maximum(self.lo, least), np.minimum(self.hi, most)
+        """The numbers, with the interval clipped to two bounds, but never past the estimate.
+
+        Without an interval the bounds are a range.
+        """
+        lo, hi = np.fmax(self.lo, least), np.fmin(self.hi, most)
         lo = np.where(lo > self.estimate, self.estimate, lo)
         return self._replace(lo=lo, hi=np.where(hi < self.estimate, self.estimate, hi))
 

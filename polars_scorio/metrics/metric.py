@@ -138,8 +138,8 @@ def typed_value(value: object) -> str:
 
 PARAMETERS = {
     "k": """k : int or sequence of int
-    Number of trials in a draw; the result has a row for each. If k exceeds the trials of many
-    questions, `estimate` is null.""",
+    Number of trials in a draw; the result has a row for each. If k exceeds the trials of a
+    question, `estimate` is null.""",
     "pass_power": """pass_power, unanimous_power : float
     Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.""",
     "w": """w : sequence or dict of float, optional
