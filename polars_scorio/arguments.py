@@ -31,6 +31,8 @@ SpokenTests = Literal["all", "of small logs", "counts", "none"]  # of which a pl
 OnError = Literal["raise", "warn"]
 View: TypeAlias = str  # "categories", "success", or that of a subject
 
+CONFIDENCE = 0.95  # of intervals, unless a call or an accessor says another one
+
 # The largest of most ints: sums of a few of them are still 64 bits.
 MOST = 10**18
 
@@ -63,9 +65,9 @@ def check_number(keyword: str, value: object, within: Range = FINITE) -> float:
     return number
 
 
-def check_confidence(confidence: object) -> float:
-    """The probability of an interval as a float, between 0 and 1."""
-    return check_number("confidence", confidence, CHANCE)
+def check_confidence(confidence: object = None) -> float:
+    """The probability of an interval as a float, between 0 and 1; `CONFIDENCE` by default."""
+    return CONFIDENCE if confidence is None else check_number("confidence", confidence, CHANCE)
 
 
 def check_count(keyword: str, value: object, *, least: int = 1, most: int | None = MOST) -> int:

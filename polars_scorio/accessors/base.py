@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from inspect import signature
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    TypeVar,
+)
 from warnings import catch_warnings, simplefilter
 
 import polars as pl
@@ -13,7 +21,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import Per
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows, refuse_repeats
+from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.metrics.from_text import unknown_method
@@ -22,9 +30,7 @@ from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import (
     Frame,
     InferenceOptions,
-    PlanOptions,
     ReportOptions,
-    check_choices,
     chosen_first,
 )
 
@@ -145,8 +151,8 @@ def _role_dtype(column: Column, schema: pl.Schema | None) -> str:
 
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
-PlanT = TypeVar("PlanT", bound=PlanOptions)
+AskedT = ParamSpec("AskedT")
+ResultT = TypeVar("ResultT")
 
 
 class ShownFrame(pl.DataFrame):
@@ -285,15 +291,8 @@ class Accessor(Generic[FrameT]):
         # Here and below: importing the package takes less time without what methods import.
         from polars_scorio.study.report import report
 
-        options = self._with(options)
-        rows: pl.LazyFrame = report(self._log_study(), self._roles, metrics, lean=True, **options)
-        if options.get("wide"):
-            return self._returned(rows, ordered=False)
-        sure = self._sure(options.get("confidence"))
-        if sure == 0.95:
-            return self._returned(rows)
-        refuse_repeats([*rows.collect_schema().names(), "confidence"])
-        return self._returned(rows.with_columns(confidence=pl.lit(sure)))
+        rows = self._asked(report, metrics, lean=True, **options)
+        return self._returned(rows, ordered=not options.get("wide"))
 
     def counts(self) -> FrameT:
         """Number of trials of each question and category; a log of them gives the same reports.
@@ -498,25 +497,33 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.priors import population
 
-        sure = self._sure(confidence)
-        plan = population(self._log_study(), self._roles, w, prior=prior, confidence=sure)
-        return self._returned(plan)
+        return self._rows(population, w, earlier=prior, confidence=confidence)
 
-    def _with(self, options: OptionsT) -> OptionsT:
-        """The options of a method after a check, and what was chosen for all methods."""
-        check_choices(options)
-        return cast("OptionsT", chosen_first(self._chosen, options))
+    def _options(self, function: Callable[..., object], said: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a call after a check, and what the accessor chose if they are taken."""
+        taken = signature(function).parameters
+        every = any(each.kind is each.VAR_KEYWORD for each in taken.values())
+        chosen = {name: each for name, each in self._chosen.items() if every or name in taken}
+        return chosen_first(chosen, said)
 
-    def _sure(self, confidence: float | None) -> float:
-        """The confidence of a call, else as set on the accessor."""
-        chosen = self._chosen.get("confidence") if confidence is None else confidence
-        return 0.95 if chosen is None else chosen
+    def _asked(
+        self,
+        function: Callable[Concatenate[Log, Roles, AskedT], ResultT],
+        *positional: AskedT.args,
+        **said: AskedT.kwargs,
+    ) -> ResultT:
+        """The result of a function of a log, which answers with the options of all methods."""
+        options = self._options(function, said)
+        return function(self._log_study(), self._roles, *positional, **options)
 
-    def _planning(self, options: PlanT) -> PlanT:
-        """Options of a plan; its target is always the benchmark."""
-        check_choices(options)
-        prior = self._chosen.get("prior")
-        return cast("PlanT", {**({} if prior is None else {"prior": prior}), **options})
+    def _rows(
+        self,
+        function: Callable[Concatenate[Log, Roles, AskedT], pl.LazyFrame],
+        *positional: AskedT.args,
+        **said: AskedT.kwargs,
+    ) -> FrameT:
+        """The rows of a plan, eager or lazy as the log."""
+        return self._returned(self._asked(function, *positional, **said))
 
     def _lazy(self) -> pl.LazyFrame:
         return self.frame.lazy()

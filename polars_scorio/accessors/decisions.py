@@ -109,18 +109,10 @@ class DecisionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.compare import compare
 
-        options = self._with(options)
-        plan = compare(
-            self._log_study(),
-            self._roles,
-            metric,
-            baseline=baseline,
-            simultaneous=simultaneous,
-            overall=overall,
-            warns=True,
-            **options,
-        )
-        return self._returned(plan)
+        return self._rows(
+            compare, metric, baseline=baseline, simultaneous=simultaneous, overall=overall,
+            warns=True, **options,
+        )  # fmt: skip
 
     @takes_options(DecisionOptions)
     def best(
@@ -195,16 +187,7 @@ class DecisionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.best import best
 
-        options = self._with(options)
-        plan = best(
-            self._log_study(),
-            self._roles,
-            metric,
-            candidates=candidates,
-            overall=overall,
-            **options,
-        )
-        return self._returned(plan)
+        return self._rows(best, metric, candidates=candidates, overall=overall, **options)
 
     @takes_options(DecisionOptions)
     def rank(
@@ -297,19 +280,10 @@ class DecisionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.rank import rank
 
-        options = self._with(options)
-        plan = rank(
-            self._log_study(),
-            self._roles,
-            metric,
-            method=method,
-            ties=ties,
-            simultaneous=simultaneous,
-            overall=overall,
-            lean=True,
-            **options,
-        )
-        return self._returned(plan)
+        return self._rows(
+            rank, metric, method=method, ties=ties, simultaneous=simultaneous, overall=overall,
+            lean=True, **options,
+        )  # fmt: skip
 
 
 class GateMethods(Accessor[FrameT]):
@@ -403,8 +377,7 @@ class GateMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.gate import gate
 
-        options = self._with(options)
-        plan = gate(self._log_study(), self._roles, baseline, metric, margin=margin, **options)
+        plan = self._asked(gate, baseline, metric, margin=margin, **options)
         several = metric is not None and (metric.looks_at == "costs" or len(metric.row_sizes) > 1)
         if several or options.get("quarantine") is not None:  # a page has none of these
             return self._returned(plan)
@@ -415,7 +388,7 @@ class GateMethods(Accessor[FrameT]):
             from polars_scorio.display.settings import Settings
 
             metrics = () if metric is None else (metric,)
-            settings = Settings.from_options(options)
+            settings = Settings.from_options(self._options(gate, options))
             asked = Wishes(metrics, settings, baseline, margin, rows)
             return finding_table(self._lazy(), self._roles, asked)
 
@@ -496,15 +469,9 @@ class GateMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.regressed_questions import regressed_questions
 
-        plan = regressed_questions(
-            self._log_study(),
-            self._roles,
-            baseline,
-            fdr=fdr,
-            improvements=improvements,
-            unmatched=unmatched,
+        return self._rows(
+            regressed_questions, baseline, fdr=fdr, improvements=improvements, unmatched=unmatched
         )
-        return self._returned(plan)
 
     @takes_options()
     def reruns(
@@ -582,9 +549,7 @@ class GateMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.reruns import reruns
 
-        sure = self._sure(confidence)
-        plan = reruns(self._log_study(), self._roles, metric, n=n, per=per, confidence=sure)
-        return self._returned(plan)
+        return self._rows(reruns, metric, n=n, per=per, confidence=confidence)
 
 
 class JudgeMethods(Accessor[FrameT]):
@@ -650,6 +615,4 @@ class JudgeMethods(Accessor[FrameT]):
         """
         from polars_scorio.subjects.of_verdicts import judge_agreement
 
-        sure = self._sure(confidence)
-        plan = judge_agreement(self._lazy(), self._roles, width=width, confidence=sure)
-        return self._returned(plan)
+        return self._rows(judge_agreement, width=width, confidence=confidence)

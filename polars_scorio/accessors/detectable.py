@@ -12,6 +12,7 @@ import polars as pl
 from polars_scorio.accessors.base import Accessor
 from polars_scorio.arguments import (
     CHANCE,
+    CONFIDENCE,
     SHARE,
     Range,
     check_choice,
@@ -46,7 +47,7 @@ def detectable_difference(
     correlation: float | None = None,
     like: Accessor[Any] | None = None,
     target: Target = "benchmark",
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     power: float = 0.8,
     models: int = 2,
     cluster_size: float = 1.0,

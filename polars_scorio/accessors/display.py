@@ -15,7 +15,7 @@ from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import DecisionOptions, InferenceOptions, Prior
+from polars_scorio.study.request import DecisionOptions, Prior, chosen_first
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,7 +51,7 @@ class ReaderMethods(Accessor[FrameT]):
         """
         from polars_scorio.display.plots import Plots
 
-        return Plots(self._log_study(), self._roles, self._with(InferenceOptions()))
+        return Plots(self._log_study(), self._roles, self._chosen)
 
     @takes_options(DecisionOptions)
     def leaderboard(
@@ -115,18 +115,16 @@ class ReaderMethods(Accessor[FrameT]):
         >>> board.select("rank", "rank_lo", "rank_hi", "model", "avg", "pass_at_k_1").rows()
         [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
-        options = self._with(options)
         from polars_scorio.display.leaderboard import leaderboard
         from polars_scorio.display.media.story import Wishes
         from polars_scorio.display.media.write_page import finding_table
         from polars_scorio.display.settings import Settings
 
-        board = leaderboard(
-            self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
-        )
+        board = self._asked(leaderboard, metrics or (avg(),), overall=overall, **options)
         board = board.select(in_order(board.columns, self._roles))
         made = board["overall"].first() if "overall" in board.columns else None
-        asked = Wishes(metrics, Settings.from_options({**options, "overall": made}))
+        said = self._options(leaderboard, {**options, "overall": made})
+        asked = Wishes(metrics, Settings.from_options(said))
         return ShownFrame.from_frame(board, lambda: finding_table(self._lazy(), self._roles, asked))
 
     @takes_options()
@@ -190,9 +188,9 @@ class ReaderMethods(Accessor[FrameT]):
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         said = {"target": target, "confidence": confidence, "overall": overall}
-        asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
+        asked = chosen_first(self._chosen, said)
         metrics = () if metric is None else (metric,)
-        wanted = Wishes(metrics, Settings(**asked), baseline, margin)  # type: ignore[arg-type]
+        wanted = Wishes(metrics, Settings(**asked), baseline, margin)
         *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
         if not isinstance(story, Story):
             raise story
@@ -351,16 +349,7 @@ class QuestionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.question_analysis import question_analysis
 
-        sure = self._sure(confidence)
-        plan = question_analysis(
-            self._log_study(),
-            self._roles,
-            w,
-            per=per,
-            unmatched=unmatched,
-            confidence=sure,
-        )
-        return self._returned(plan)
+        return self._rows(question_analysis, w, per=per, unmatched=unmatched, confidence=confidence)
 
 
 class CostMethods(Accessor[FrameT]):
@@ -439,10 +428,6 @@ class CostMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.frontier import frontier
 
-        sure = self._sure(confidence)
-        about = target or self._chosen.get("target") or "benchmark"
-        plan = frontier(
-            self._log_study(), self._roles, metric,
-            target=about, confidence=sure, unmatched=unmatched,
-        )  # fmt: skip
-        return self._returned(plan)
+        return self._rows(
+            frontier, metric, target=target, confidence=confidence, unmatched=unmatched
+        )

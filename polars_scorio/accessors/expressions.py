@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol
 import polars as pl
 
 from polars_scorio import metrics
+from polars_scorio.arguments import CONFIDENCE
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.roles import USUAL_ROLES, Roles
 from polars_scorio.metrics.from_text import check_metric, unknown_method
@@ -177,7 +178,7 @@ class ScorioExpr:
         return self._counted(Answer(metric, posterior=False))
 
     @takes_options()
-    def posterior(self, metric: Metric, *, confidence: float = 0.95) -> pl.Expr:
+    def posterior(self, metric: Metric, *, confidence: float = CONFIDENCE) -> pl.Expr:
         """Estimate, posterior mean and credible interval for the trials of the group.
 
         Parameters

@@ -104,20 +104,11 @@ class PlanMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.planner import trials_needed
 
-        plan = trials_needed(
-            self._log_study(),
-            self._roles,
-            metric,
-            half_width=half_width,
-            confidence=self._sure(confidence),
-            power=power,
-            max_trials=max_trials,
-            simultaneous=simultaneous,
-            unmatched=unmatched,
-            overall=overall,
-            **self._planning(options),
-        )
-        return self._returned(plan)
+        return self._rows(
+            trials_needed, metric, half_width=half_width, confidence=confidence, power=power,
+            max_trials=max_trials, simultaneous=simultaneous, unmatched=unmatched, overall=overall,
+            **options,
+        )  # fmt: skip
 
     @takes_options(DecisionOptions)
     def questions_needed(
@@ -188,21 +179,12 @@ class PlanMethods(Accessor[FrameT]):
         >>> log.questions_needed(ps.avg()).select("questions", "extra_questions", "total").row(0)
         (4, 80, 84)
         """
-        options = self._with(options)
         from polars_scorio.decisions.planner import questions_needed
 
-        plan = questions_needed(
-            self._log_study(),
-            self._roles,
-            metric,
-            half_width=half_width,
-            margin=margin,
-            power=power,
-            max_questions=max_questions,
-            simultaneous=simultaneous,
-            **options,
-        )
-        return self._returned(plan)
+        return self._rows(
+            questions_needed, metric, half_width=half_width, margin=margin, power=power,
+            max_questions=max_questions, simultaneous=simultaneous, **options,
+        )  # fmt: skip
 
     @takes_options(PlanOptions)
     def next_trials(
@@ -263,11 +245,10 @@ class PlanMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.planner import next_trials
 
-        planned = self._planning(options)
-        plan = next_trials(
-            self._lazy(), self._roles, budget, metric, models=models, per=per, **planned
+        said = self._options(next_trials, options)
+        return self._returned(
+            next_trials(self._lazy(), self._roles, budget, metric, models=models, per=per, **said)
         )
-        return self._returned(plan)
 
     @takes_options(DecisionOptions)
     def trajectory(
@@ -306,10 +287,9 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio.trajectory().select("n", pl.col("mu").round(3)).rows()
         [(1, 1.0), (2, 0.5), (3, 0.333)]
         """
-        options = self._with(options)
         from polars_scorio.decisions.convergence import trajectory
 
-        return self._returned(trajectory(self._lazy(), self._roles, metric, **options))
+        return self._rows(trajectory, metric, **options)
 
     @takes_options(ConvergenceOptions)
     def convergence(
@@ -361,7 +341,6 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio.convergence(replicates=0).select("n", "share", "tau").rows()
         [(1, 0.0, -1.0), (2, 0.0, None), (3, 1.0, 1.0), (4, 0.0, 1.0), (None, 0.0, None)]
         """
-        options = self._planning(options)
         from polars_scorio.decisions.convergence import convergence_plan
 
-        return self._returned(convergence_plan(self._lazy(), self._roles, metric, **options))
+        return self._rows(convergence_plan, metric, **options)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from polars_scorio.arguments import (
+    CONFIDENCE,
     PLANS,
     FailOn,
     OnError,
@@ -42,7 +43,7 @@ def add_number_arguments(parser: ArgumentParser, default: str = "avg") -> None:
 def add_inference_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose inference."""
     add = parser.add_argument_group("numbers").add_argument
-    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     prior = (
         "show posterior means, with this prior of the success rate of each question: uniform, "
         "population, or ALPHA,BETA (default: no prior; for bayes uniform)"
@@ -314,7 +315,7 @@ def _add_frontier(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("frontier").add_argument
     metric = 'compare the mean cost with this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
     add("--target", choices=get_args(Target), default="benchmark", help=target)
     _add_compared(add)
@@ -337,7 +338,7 @@ def _add_card(parser: ArgumentParser) -> None:
     add("--title", help="name the log on the picture (default: the name of its file)")
     _add_overall(add)
     _add_gated(add)
-    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
     add("--target", choices=get_args(Target), default="benchmark", help=target)
 
@@ -351,7 +352,7 @@ def _add_reruns(parser: ArgumentParser) -> None:
     add("--rerun-trials", type=int, metavar="N", dest="n_rerun", help=trials)
     kinds = "print a row for each model, or for each flaky question (default: %(default)s)"
     add("--per", choices=get_args(Per), default="model", help=kinds)
-    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
 
 
 def _add_regressions(parser: ArgumentParser) -> None:
@@ -369,7 +370,7 @@ def _add_plan(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("plan").add_argument
     metric = "plan for this metric, avg or bayes (default: avg)"
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     chance = (
         "plan to separate neighbours in the ranking with this probability (default: %(default)s)"
     )

@@ -50,8 +50,8 @@ def frontier(
     roles: Roles,
     metric: Metric | None = None,
     *,
-    target: Target = "benchmark",
-    confidence: float = 0.95,
+    target: Target | None = None,
+    confidence: float | None = None,
     unmatched: Unmatched = "error",
 ) -> pl.LazyFrame:
     """The plan of a frontier; see `Scorio.frontier`."""
@@ -74,8 +74,8 @@ def frontier_band(
     roles: Roles,
     metric: Metric | None = None,
     *,
-    target: Target = "benchmark",
-    confidence: float = 0.95,
+    target: Target | None = None,
+    confidence: float | None = None,
     unmatched: Unmatched = "error",
     points: int = 60,
 ) -> pl.LazyFrame:
@@ -94,8 +94,8 @@ def _asked_frontier(
     log: Log,
     roles: Roles,
     metric: Metric | None,
-    target: Target,
-    confidence: float,
+    target: Target | None,
+    confidence: float | None,
     unmatched: Unmatched,
 ) -> tuple[_Frontier, WholePlan]:
     """The frontier of a log, and the rows of a report from which it is made."""
@@ -112,6 +112,7 @@ def _asked_frontier(
         )
     named_model(trials, "frontier")
     confidence = check_confidence(confidence)
+    target = "benchmark" if target is None else target
     check_choice("target", target, Target)
     options: DecisionOptions = {"unmatched": unmatched, "confidence": confidence}
     alignment = aligned_options(options)["questions"]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from polars_scorio.arguments import (
     CHANCE,
+    CONFIDENCE,
     NOT_NEGATIVE,
     Range,
     check_count,
@@ -163,7 +164,7 @@ def gate(
     """The plan of a gate; see `Scorio.gate`."""
     rules = GateRules.from_options(baseline, metric_of(metric, "gate"), margin, given)
     refuse_costs(rules.metric, "gate", "compare() and frontier() answer for costs")
-    check_number("confidence", rules.options.get("confidence", 0.95), _CONFIDENCE)
+    check_number("confidence", rules.options.get("confidence", CONFIDENCE), _CONFIDENCE)
     check_flag("every_stratum", rules.every_stratum)
     check_flag("simultaneous", rules.simultaneous)
     question = bind_roles(log, roles).question.dtype

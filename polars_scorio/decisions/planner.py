@@ -18,6 +18,7 @@ from polars_scorio.arguments import (
     Per,
     Unmatched,
     check_choice,
+    check_confidence,
     check_count,
     check_flag,
     check_number,
@@ -296,7 +297,7 @@ def trials_needed(
     metric: Metric | None = None,
     *,
     half_width: float | None = None,
-    confidence: float = 0.95,
+    confidence: float | None = None,
     power: float = 0.8,
     max_trials: int = 1_000_000,
     simultaneous: bool | None = None,
@@ -305,6 +306,7 @@ def trials_needed(
     prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
+    confidence = check_confidence(confidence)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     if simultaneous is None:
@@ -343,7 +345,7 @@ def trials_needed(
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
-    goal = half_width, float(confidence), power, max_trials, simultaneous
+    goal = half_width, confidence, power, max_trials, simultaneous
     need = _TrialsNeeded(request, metric, *goal, overall == "macro", today)
     rows = in_all_strata(groups, trials, need, schema)
     common = half_width is None and unmatched == "drop"

@@ -181,7 +181,7 @@ def question_analysis(
     *,
     per: QuestionUnit = "question",
     unmatched: Unmatched = "error",
-    confidence: float = 0.95,
+    confidence: float | None = None,
 ) -> pl.LazyFrame:
     """The plan of the analysis of single questions; see `Scorio.questions`."""
     check_choice("per", per, QuestionUnit)

@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_scorio.arguments import (
     CHANCE,
+    CONFIDENCE,
     Per,
     check_choice,
     check_confidence,
@@ -87,7 +88,7 @@ def miss_rate(share: float, trials: int) -> float:
     return float((1 - share) ** check_count("trials", trials))
 
 
-def runs_to_fail(share: float, chance: float = 0.95) -> int:
+def runs_to_fail(share: float, chance: float = CONFIDENCE) -> int:
     """Number of runs after which a flaky case has failed at least once with some probability.
 
     Parameters
@@ -124,7 +125,7 @@ def reruns(
     *,
     n: int | None = None,
     per: Per = "model",
-    confidence: float = 0.95,
+    confidence: float | None = None,
 ) -> pl.LazyFrame:
     """The plan of the noise of reruns; see `Scorio.reruns`."""
     metric = metric_of(metric, "reruns")

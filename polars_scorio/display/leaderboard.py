@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Overall
+from polars_scorio.arguments import Overall, check_confidence
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
@@ -237,7 +237,7 @@ def _fact_columns(
     headings |= {OVERALL: made} if made else {}
     facts: dict[str, object] = {
         HEADINGS: json.dumps(headings, ensure_ascii=False),
-        "confidence": float(options.get("confidence") or 0.95),
+        "confidence": check_confidence(options.get("confidence")),
         INFERENCE: inference_words(options, metrics),
         **({OVERALL: overall} if overall else {}),
     }

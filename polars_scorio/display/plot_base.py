@@ -44,7 +44,6 @@ from polars_scorio.study.request import (
     InferenceOptions,
     Request,
     band_refusal,
-    check_choices,
     chosen_first,
     on_levels,
     view_of,
@@ -92,7 +91,7 @@ class PictureSubject:
     @property
     def intervals(self) -> str:
         """Kind and confidence of the intervals, in words, and the questions they are about."""
-        level = float(self.options.get("confidence", 0.95))
+        level = check_confidence(self.options.get("confidence"))
         return target_words(interval_words(level, self.inference))
 
     @property
@@ -129,9 +128,8 @@ class PlotBase:
         """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
         style, options_left = ChartStyle.split(options)
         # Some pictures leave some of the options out, and nobody else would look at them.
-        check_choices(options_left)
         asked = chosen_first(self._chosen, options_left)
-        check_confidence(asked.get("confidence", 0.95))
+        check_confidence(asked.get("confidence"))
         strata, every = _strata_roles(self._roles, along)
         trials, source = bind_roles(self._log, strata), bind_roles(self._log, every)
         metric = avg() if metric is None else metric

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Unmatched
+from polars_scorio.arguments import CONFIDENCE, Overall, Unmatched
 from polars_scorio.decisions.frontier import frontier, frontier_band
 from polars_scorio.decisions.models import single_k
 from polars_scorio.display import charts
@@ -294,7 +294,7 @@ class Plots(PlotBase):
         """
         subject = self._subject(metric, {**options, "unmatched": unmatched})
         said = {"target": target, "confidence": confidence, "unmatched": unmatched}
-        usual: dict[str, Any] = {"target": "benchmark", "confidence": 0.95}
+        usual: dict[str, Any] = {"target": "benchmark", "confidence": CONFIDENCE}
         known = ("target", "confidence", "unmatched")
         asked = {name: each for name, each in chosen_first({**usual, **self._chosen}, said).items()
                  if name in known}  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polars_scorio.arguments import Overall, check_choice, check_confidence
+from polars_scorio.arguments import CONFIDENCE, Overall, check_choice, check_confidence
 from polars_scorio.display.words.phrases import prior_words
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.study.request import InferenceOptions, PlanOptions, Prior, read_prior
@@ -18,7 +18,7 @@ class Settings:
 
     prior: Prior | None = None  # None: calibrated numbers
     target: Target = "benchmark"  # these questions, or their population
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     overall: Overall | None = None  # of several strata; None: their mean
 
     @classmethod

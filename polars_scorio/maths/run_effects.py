@@ -100,7 +100,7 @@ class RunVariance(NamedTuple):
         variance, of_trials, shared = scaled
         return RunVariance(variance, of_trials, every[2], shared, every[4])
 
-    def run_sd(self, confidence: float = 0.95) -> tuple[float, float, float]:
+    def run_sd(self, confidence: float) -> tuple[float, float, float]:
         """Standard deviation of the scores of runs, with the ends of its interval."""
         tail = (1 - confidence) / 2
         quantiles = scipy.special.chdtri(self.freedom, np.array([tail, 1 - tail]))

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import (
+    CONFIDENCE,
     check_categories,
     check_column,
     check_confidence,
@@ -229,7 +230,7 @@ class Answer:
     """The function from counts to what a metric says of them, each row a question of its own."""
 
     metric: Summarized  # with a single k
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     posterior: bool = True  # all `NUMBERS` as a struct, else the estimate alone
 
     def __post_init__(self) -> None:
@@ -577,7 +578,9 @@ class Metric(ABC):
         """
         return of_counts(Answer(self, posterior=False), n, successes)
 
-    def posterior_expr(self, *, n: Column, successes: Column, confidence: float = 0.95) -> pl.Expr:
+    def posterior_expr(
+        self, *, n: Column, successes: Column, confidence: float = CONFIDENCE
+    ) -> pl.Expr:
         """Estimate, posterior mean and interval as an expression of trials and successes.
 
         Parameters

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import SpokenTests
+from polars_scorio.arguments import CONFIDENCE, SpokenTests
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan, mark_problems, refuse_bad
 from polars_scorio.counting.log import (
@@ -407,7 +407,7 @@ def _without_repeats(table: _GroupRuns | None, repeats: pl.Series | None) -> _Gr
 
 def moved_words(runs: RunVariance, name: str) -> str:
     """How far one run moves the score of a model, with the interval of it."""
-    sd, lo, hi = (100 * each for each in runs.run_sd())
+    sd, lo, hi = (100 * each for each in runs.run_sd(CONFIDENCE))
     return f"one run moves {name} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
 
 

@@ -40,8 +40,8 @@ def population(
     roles: Roles,
     w: Weights | None = None,
     *,
-    prior: Frame | None = None,
-    confidence: float = 0.95,
+    earlier: Frame | None = None,
+    confidence: float | None = None,
 ) -> pl.LazyFrame:
     """The plan of the weighted populations; see `Scorio.population`."""
     confidence = check_confidence(confidence)
@@ -52,15 +52,15 @@ def population(
     refuse_repeats([*trials.keys, *COLUMNS])
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     counted = counted_classes(trials, weighted, binary=pairs is None)
-    earlier = None if prior is None else bind_prior(prior, trials, counted)
+    prior = None if earlier is None else bind_prior(earlier, trials, counted)
     fit = _Fit(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
-               with_prior=earlier is not None)  # fmt: skip
+               with_prior=prior is not None)  # fmt: skip
 
     def fitted(groups: pl.DataFrame) -> pl.DataFrame:
         return groups.select(*trials.keys, fit(groups[QUESTIONS]).alias(_PRIORS)).unnest(_PRIORS)
 
     schema = {**trials.strata, **trials.models, **COLUMNS}
-    return group_plan(trials, counted, earlier).then(fitted, schema).plan()
+    return group_plan(trials, counted, prior).then(fitted, schema).plan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Per, SpokenTests, check_flag
+from polars_scorio.arguments import CONFIDENCE, Overall, Per, SpokenTests, check_choice, check_flag
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
@@ -191,8 +191,10 @@ def report(
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`.
 
-    A `lean` one lacks `mu` where no row is a posterior: mu is then the estimate.
+    A `lean` one lacks `mu` where no row is a posterior: mu is then the estimate; and it names a
+    confidence other than `CONFIDENCE`.
     """
+    check_choice("per", per, Per)
     wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
     if bands and overall == "macro":
         raise ValueError(
@@ -234,6 +236,9 @@ def report(
         return wide_rows(rows, keys, wanted)
     rows = with_curves(rows, metrics).select(curve_columns(columns.visible, metrics))
     rows = rows if means else rows.drop("mu")
+    if lean and (confidence := request.choice.confidence) != CONFIDENCE:
+        refuse_repeats([*rows.collect_schema().names(), "confidence"])
+        rows = rows.with_columns(confidence=pl.lit(confidence))
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
 

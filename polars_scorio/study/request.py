@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
+    CONFIDENCE,
     PLANS,
     POSITIVE,
     FailOn,
@@ -252,7 +253,7 @@ class ExpressionOptions(OutcomeOptions, total=False):
 def check_choices(options: Mapping[str, object]) -> None:
     """Refuse options that are none of their words, before anything compares them with one."""
     read_prior(options.get("prior"))
-    words = {"target": Target, "per": Per, "overall": Overall}
+    words = {"target": Target, "overall": Overall}
     for name, choices in words.items():
         if options.get(name) is not None:
             check_choice(name, options[name], choices)
@@ -271,7 +272,8 @@ def chosen_options(options: Mapping[str, Any]) -> InferenceOptions:
 
 
 def chosen_first(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a call over those of its accessor, which decides where a call says None."""
+    """Checked options of a call over those of its accessor, which decides if a call says None."""
+    check_choices(options)
     said = {
         name: value
         for name, value in options.items()
@@ -331,7 +333,7 @@ class InferenceChoice:
     """The prior that a user named for a report, the confidence, and what mu is about."""
 
     prior: QuestionPrior | None
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     target: Target = "benchmark"
     planned: int | None = None  # trials a question (or questions), if looks are repeated
     per_question: bool = False  # single questions have posteriors alone
@@ -435,11 +437,10 @@ class Request:
         for, always, or never; `curves` whether intervals hold at all draw sizes of a metric.
         """
         check_metrics(metrics)
-        confidence = 0.95 if confidence is None else check_confidence(confidence)
+        confidence = check_confidence(confidence)
         target = "benchmark" if target is None else target
         chosen, earlier = read_prior(prior)
         check_choice("target", target, Target)
-        check_choice("per", per, Per)
         plans = {"planned_trials": planned_trials, "planned_questions": planned_questions}
         planned = planned_looks({"target": target, **plans})
         metrics = [on_levels(metric, trials) for metric in metrics]

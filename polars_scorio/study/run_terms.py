@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import scipy
 
+from polars_scorio.arguments import CONFIDENCE
 from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles, result_schema
@@ -328,7 +329,9 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
         p = runs_p_value([*known.values()]) if known else None
         keys = models.select(trials.keys).rows() if trials.keys else [*variances] or [()]
         rows = [
-            (*known[key].run_sd(), known[key].run_share, p) if key in known else (None,) * 4 + (p,)
+            (*known[key].run_sd(CONFIDENCE), known[key].run_share, p)
+            if key in known
+            else (None,) * 4 + (p,)
             for key in keys
         ]
         spread = pl.DataFrame(rows, schema=dict.fromkeys(_SPREAD, pl.Float64), orient="row")

@@ -782,7 +782,7 @@ COLUMNS: dict[str, pl.DataType] = {
 
 
 def judge_agreement(
-    log: Log, roles: Roles, *, width: float = 0.1, confidence: float = 0.95
+    log: Log, roles: Roles, *, width: float = 0.1, confidence: float | None = None
 ) -> pl.LazyFrame:
     """The plan of the agreement of a judge; see `Scorio.judge_agreement`."""
     width, confidence = check_number("width", width, CHANCE), check_confidence(confidence)

@@ -78,7 +78,7 @@ def test_the_test_of_a_log_of_vectors(case):
 
 @pytest.mark.parametrize("case", VECTORS["run_sd"])
 def test_the_spread_of_runs_of_vectors(case):
-    found = RunVariance(case["V"], case["D"], case["nu"], case["shared"], 1.0).run_sd()
+    found = RunVariance(case["V"], case["D"], case["nu"], case["shared"], 1.0).run_sd(0.95)
     expected = [case["run_sd"], case["lo"], case["hi"]]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
