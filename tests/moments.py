@@ -57,18 +57,13 @@ def questions(log: pl.DataFrame, domain: str, model: str, classes: int = 3) -> l
     return list(tallies(log.filter(domain=domain), classes, model).values())
 
 
-def left(c: list[int], m: int, *, observed: bool, w=W, d=(0, 0, 0)) -> Fraction:
-    """Variance of a question that is expected to be left after m further trials."""
-    if not observed:
-        nu = [1 + j + p for j, p in zip(c, d, strict=True)]
-        return dirichlet(nu, w)[1] * Fraction(sum(nu), sum(nu) + m)
-    nu, n = [1 + j for j in c], sum(c)
-    total = sum(nu)
-    shrunk = dirichlet(nu, w)[1] * Fraction(total, total + m)
-    return shrunk * Fraction(total + m, n + m) ** 2
+def expected(counts: list[list[int]], m: int, w: Sequence[float] = W) -> float:
+    """Squared sigma that is expected after m further trials of each question."""
 
+    def left(c: list[int]) -> Fraction:
+        nu, n = [1 + j for j in c], sum(c)
+        total = sum(nu)
+        shrunk = dirichlet(nu, w)[1] * Fraction(total, total + m)
+        return shrunk * Fraction(total + m, n + m) ** 2
 
-def expected(counts: list[list[int]], m: int, *, observed: bool, **options: object) -> float:
-    """Squared sigma after m further trials of each question."""
-    every = [left(c, m, observed=observed, **options) for c in counts]
-    return float(sum(every)) / len(counts) ** 2
+    return float(sum(map(left, counts))) / len(counts) ** 2

@@ -290,12 +290,6 @@ def test_levels_are_numbers(log, levels):
     )
 
 
-@pytest.mark.parametrize("kind", SEVERAL)
-def test_models_may_be_of_any_kind(log, kind):
-    given = log.scorio(success=2).next_trials(3, models=kind(["a", "b"]))
-    assert_frame_equal(given, log.scorio(success=2).next_trials(3, models=["a", "b"]))
-
-
 def test_categories_and_models_may_be_scalars_of_numpy(log):
     numbered = log.with_columns(pl.col("model").replace_strict({"a": 0, "b": 1}))
     numbered = numbered.with_columns(pl.when(pl.col("category") < 2).then("category"))
@@ -304,7 +298,6 @@ def test_categories_and_models_may_be_scalars_of_numpy(log):
     )
     assert_frame_equal(given.report(*BOARD), expected.report(*BOARD))
     assert_frame_equal(given.compare(baseline=np.int8(1)), expected.compare(baseline=1))
-    assert_frame_equal(given.next_trials(2, models=np.int8(1)), expected.next_trials(2, models=1))
     outcome = pl.col("category").scorio(missing=np.int64(0), success=np.int64(1)).avg()
     plain = pl.col("category").scorio(missing=0, success=1).avg()
     assert_frame_equal(numbered.select(outcome), numbered.select(plain))

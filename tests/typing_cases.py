@@ -144,7 +144,7 @@ def rubrics(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     ps.rubrics.exact_match(is_corect="solved")  # type: ignore[call-arg]
 
 
-def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
+def decisions(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).compare(ps.pass_at_k([1, 2]), baseline="m"), pl.DataFrame)
     assert_type(ps.scorio(lf).compare(unmatched="drop"), pl.LazyFrame)
     assert_type(
@@ -157,8 +157,8 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(lf).rank(prior="population", target="population"), pl.LazyFrame)
     assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)
     assert_type(ps.scorio(lf).trials_needed(ps.avg(), max_trials=100), pl.LazyFrame)
-    assert_type(ps.scorio(df).next_trials(100, ps.avg(), models=names), pl.DataFrame)
-    assert_type(ps.scorio(lf).next_trials(100, models="m", per="model"), pl.LazyFrame)
+    assert_type(ps.scorio(df).next_trials(100, ps.avg(), half_width=0.1), pl.DataFrame)
+    assert_type(ps.scorio(lf).next_trials(100, confidence=0.9), pl.LazyFrame)
     assert_type(ps.scorio(df).trajectory(ps.pass_at_k(2), confidence=0.9), pl.DataFrame)
     assert_type(ps.scorio(lf).convergence(replicates=0, scheme="question"), pl.LazyFrame)
     assert_type(ps.rank_scores("mu", method="average", tol=0.01), pl.Expr)
@@ -170,7 +170,7 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     accessor.trials_needed(target="population")  # type: ignore[call-arg]
     accessor.trials_needed(half_width="0.1")  # type: ignore[arg-type]
     accessor.next_trials()  # type: ignore[call-arg]
-    accessor.next_trials(10, confidence=0.9)  # type: ignore[call-arg]
+    accessor.next_trials(10, per="model")  # type: ignore[call-arg]
     accessor.trajectory(unmatched=True)  # type: ignore[arg-type]
     accessor.convergence(scheme="trials")  # type: ignore[arg-type]
     ps.rank_scores("mu", method="min")  # type: ignore[arg-type]

@@ -29,6 +29,7 @@ _START, _COVERAGE, _VERDICTS = (
 )
 _GATE, _JUDGE, _COST = f"{_PAGES}/gates.md", f"{_PAGES}/judges.md", f"{_PAGES}/costs.md"
 _REWARDS, _PLANS = f"{_PAGES}/rewards.md", f"{_PAGES}/planning.md"
+_TRIALS, _PLANNING = "examples/guide/trials.md", "polars_scorio/accessors/planning.py"
 _COMPARE, _MANY = f"{_GUIDE}/compare.md", f"{_GUIDE}/multiple_comparisons.md"
 
 
@@ -627,6 +628,8 @@ STUDIES = (
         (
             (_COVERAGE, "| {avg} ({avg_worst}) | {mean} ({worst}) |"),
             (_PLANS, "had the smaller error in {fewer} settings of the simulation"),
+            (_TRIALS, "in {avg} of the simulated logs, and in {avg_worst} for the worst kind of"),
+            (_PLANNING, "in {avg} of the simulated logs, and in {avg_worst} for the worst kind of"),
         ),
     ),
     Study(

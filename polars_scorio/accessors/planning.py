@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Overall, Per, Unmatched
-from polars_scorio.counting.roles import Category
+from polars_scorio.arguments import Overall, Unmatched
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, PlanOptions
@@ -42,7 +40,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            `ps.avg()`, the default, or `ps.bayes()`.
+            `ps.avg()`, the default, if need be with its weights `w`.
         half_width : float, optional
             Plan for the interval of each model instead, until it is the score -+ `half_width`: 0.02
             is two points of a hundred.
@@ -88,19 +86,18 @@ class PlanMethods(Accessor[FrameT]):
         See Also
         --------
         questions_needed : Further questions in place of trials.
-        next_trials : How to spend a budget of trials.
+        next_trials : Questions that lower the variance most, batch by batch.
 
         Examples
         --------
-        One question with 0 of 1: v = 1/18, T = 3; sigma = 0.1 needs 1/18 * 3 / (3 + m) <= 0.01.
+        Of each question 2 of 4 trials were right, and sigma falls with the root of their number.
 
         >>> import polars as pl
-        >>> import polars_scorio as ps
-        >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
-        >>> uniform = trials.scorio(trial=None, prior="uniform")
-        >>> needed = uniform.trials_needed(ps.bayes(), half_width=0.196)
-        >>> needed.select("trials_max", "extra_trials", "total", pl.col("sigma").round(4)).row(0)
-        (1, 14, 14, 0.099)
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"question": [1] * 4 + [2] * 4, "category": [0, 1] * 4})
+        >>> needed = trials.scorio(model=None, trial=None).trials_needed(half_width=0.1)
+        >>> needed.select("trials_max", "extra_trials", "total", pl.col("sigma").round(3)).row(0)
+        (4, 38, 76, 0.051)
         """
         from polars_scorio.decisions.planner import trials_needed
 
@@ -192,62 +189,67 @@ class PlanMethods(Accessor[FrameT]):
         budget: int,
         metric: Metric | None = None,
         *,
-        models: Category | Iterable[Category] | None = None,
-        per: Per = "question",
+        half_width: float | None = None,
+        confidence: float | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """Questions to try again: the allocation of a budget that leaves the least variance.
+        """Questions to try again: those whose next trial lowers the variance of a mean most.
+
+        The protocol for intervals of a given width: run a few trials of each question, then repeat
+        ``next_trials(batch, half_width=...)`` and run what it names, until every `extra_trials` is
+        0.
 
         Parameters
         ----------
         budget : int
-            Number of trials, for all models and strata together.
+            Number of trials of the next batch, for all models and strata together; at most ten
+            million.
         metric : Metric, optional
-            `ps.avg()`, the default, or `ps.bayes()`.
-        models : category or several of them, optional
-            Spend on these models only. Default: on all.
-        per : "question" or "model"
-            A row for each question, the default, or a summary of each model.
+            `ps.avg()`, the default, if need be with its weights `w`.
+        half_width : float, optional
+            Spend nothing on a model once its interval is expected to be the score -+ `half_width`.
+            Default: spend the whole budget.
+        confidence : float, optional
+            Confidence of this interval. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
         DataFrame or LazyFrame
-            Per question: by..., model, question, trials (now), `extra_trials`, which sum up to the
-            budget. Per model: by..., model, questions, trials, extra_trials, and the standard error
-            now (`sigma`), after equal shares (`sigma_equal`) and after this allocation
-            (`sigma_next`). With the role `cost` both have the `cost` of the extra trials.
+            A row per question and model: by..., model, question, `trials` (now), `extra_trials`.
 
         Raises
         ------
         TypeError
             For any other metric.
         ValueError
-            If the budget is not positive, or `models` are not in the log; for real-valued rewards;
-            and as `report`.
+            If the budget or `half_width` is out of range; for real-valued rewards; and as `report`.
 
         See Also
         --------
-        trials_needed : Further trials of each question.
+        trials_needed : Further trials of each question, the same number of all.
 
         Notes
         -----
-        After such a plan the number of trials depends on the outcomes: read the next report with
-        ``ps.bayes()`` and ``prior="population"``.
+        Spending and stopping by the outcomes has a cost: after two batches the 95 % interval of
+        `ps.avg()` contained the accuracy in .93 of the simulated logs, and in .82 for the worst
+        kind of questions. Read ``ps.bayes()`` with ``prior="population"`` beside it, or fix the
+        numbers of trials in advance.
 
         Examples
         --------
         >>> import polars as pl
         >>> import polars_scorio
         >>> columns = {"question": ["easy"] * 4 + ["hard"] * 4, "category": [1] * 4 + [0, 1] * 2}
-        >>> trials = pl.DataFrame(columns)
-        >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
+        >>> log = pl.DataFrame(columns).scorio(model=None, trial=None)
+        >>> log.next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
+        >>> log.next_trials(100, half_width=0.2)["extra_trials"].to_list()
+        [4, 7]
         """
         from polars_scorio.decisions.planner import next_trials
 
-        said = self._options(next_trials, options)
-        return self._returned(
-            next_trials(self._lazy(), self._roles, budget, metric, models=models, per=per, **said)
+        return self._rows(
+            next_trials, budget, metric, half_width=half_width, confidence=confidence, **options
         )
 
     @takes_options(DecisionOptions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,14 +15,11 @@ from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
     Overall,
-    Per,
     Unmatched,
-    check_choice,
     check_confidence,
     check_count,
     check_flag,
     check_number,
-    known_text,
 )
 from polars_scorio.counting.log import (
     STAND_IN,
@@ -33,7 +30,7 @@ from polars_scorio.counting.log import (
     refuse_repeats,
     result_schema,
 )
-from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import (
     STRATUM,
@@ -42,7 +39,6 @@ from polars_scorio.decisions.models import (
     Models,
     aligned_options,
     check_goal,
-    check_models,
     in_all_strata,
     in_evaluated_strata,
     metric_of,
@@ -58,16 +54,14 @@ from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.posteriors import (
     ExpectedVariance,
     QuestionPosteriors,
-    best_allocation,
-    expected_squared_sigma,
 )
-from polars_scorio.maths.power import Forecast, QuestionsAhead, TrialsAhead
+from polars_scorio.maths.power import Forecast, QuestionsAhead, TrialsAhead, best_allocation
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_variances import QuestionRewards
 from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import WeightedMetric, avg, weighted_metric
+from polars_scorio.metrics.weighted import TrialMean, avg, trial_mean
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.log_checks import SpokenChecks
 from polars_scorio.study.overall import check_overall, with_means, with_pool
@@ -82,7 +76,6 @@ from polars_scorio.study.request import (
     view_of,
 )
 from polars_scorio.study.run_terms import RunWarning
-from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import StrataModels
 
 if TYPE_CHECKING:
@@ -102,9 +95,7 @@ class ExpectedScores:
     part: Ints
 
     @classmethod
-    def from_posterior(
-        cls, posterior: QuestionPosteriors, metric: WeightedMetric
-    ) -> ExpectedScores:
+    def from_posterior(cls, posterior: QuestionPosteriors, metric: TrialMean) -> ExpectedScores:
         """The groups of a posterior, in units of the weights."""
         _, mu, sigma, _ = metric.summary(posterior, None)
         states, variance = posterior.states, metric.expected_variance(posterior)
@@ -148,8 +139,9 @@ class ExpectedScores:
 
     def squared_sigma(self, m: Ints) -> Floats:
         """Expected squared sigma of each score after m further trials of the questions (P,)."""
-        variance = expected_squared_sigma(self.variance, m, self.questions, self.part, self.sigma)
-        return self._sums(variance) / np.bincount(self.score) ** 2
+        left = np.bincount(self.part, self.questions * self.variance.variance(m), self.mu.size)
+        size = np.bincount(self.part, self.questions, self.mu.size)
+        return self._sums(left / size**2) / np.bincount(self.score) ** 2
 
     def trials_of_scores(self) -> tuple[Ints, Ints, Floats, Ints]:
         """Fewest, most and typical (harmonic mean) trials of a question, and the questions."""
@@ -186,32 +178,30 @@ class ExpectedScores:
         return np.asarray(np.bincount(self.score, values), dtype=np.float64)
 
 
-def named_prior(prior: Prior | None, metric: WeightedMetric) -> Prior | None:
+def named_prior(prior: Prior | None) -> Prior | None:
     """The prior that a user named, unless it is of prior trials, which averages do not know."""
-    trials = isinstance(prior, pl.DataFrame | pl.LazyFrame)
-    return None if trials and not metric.uses_prior else prior
+    return None if isinstance(prior, pl.DataFrame | pl.LazyFrame) else prior
 
 
-def plan_prior(metric: WeightedMetric) -> Literal["population", "uniform"]:
+def plan_prior(metric: TrialMean) -> Literal["population", "uniform"]:
     """The prior of a plan: success and failure have populations, more categories have none."""
     return "population" if metric.w is None or len(metric.w) == len(metric.support) else "uniform"
 
 
-def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
+def planned_metric(metric: Metric | None, trials: Trials, method: str) -> TrialMean:
     """Return `metric`; raise if its variance after more trials has no closed form."""
     metric = avg() if metric is None else metric
     check_metric(metric, f"{method} takes a metric")
-    weighted = weighted_metric(metric)
-    if weighted is None:
+    average = trial_mean(metric)
+    if average is None:
         raise TypeError(
-            f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
-            f"closed form, got {metric!r}. Plan with ps.avg(): where it is decided, the others "
-            "mostly are."
+            f"{method} takes ps.avg(), whose variance after more trials is known in closed form, "
+            f"got {metric!r}. Where ps.avg() is decided, the others mostly are."
         )
-    return on_levels(weighted, trials)
+    return on_levels(average, trials)
 
 
-_ROUND, _MEAN, _COST = ":round", ":mean", "cost"
+_ROUND, _COST = ":round", "cost"
 
 
 def with_plan_cost(
@@ -232,18 +222,8 @@ def with_plan_cost(
         names = {models_of[0]: models[place]} if models else {}
         table = rounds.select(*strata, *models_of, pl.col(_ROUND).alias(side)).rename(names)
         joined = _joined_table(joined, table, [*strata, *names.values()])
-    cost = pl.col("extra_trials") * pl.sum_horizontal(sides)
+    cost = pl.col("extra_trials") * pl.sum_horizontal(sides, ignore_nulls=False)
     return joined.with_columns(cost.alias(_COST)).drop(sides)
-
-
-def with_trial_cost(plan: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
-    """The rows of an allocation, with the `cost` of their `extra_trials` if it is known."""
-    if trials.cost is None:
-        return plan
-    refuse_repeats([*plan.collect_schema().names(), _COST])
-    means = _model_costs(trials, trials.cost).select(*trials.keys, _MEAN)
-    joined = _joined_table(plan, means, [*trials.keys])
-    return joined.with_columns((pl.col("extra_trials") * pl.col(_MEAN)).alias(_COST)).drop(_MEAN)
 
 
 def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -257,29 +237,23 @@ _COST_UNIT = 2.0**-74  # of which costs are made multiples, so that their sums a
 
 
 def _model_costs(trials: Trials, cost: Part, *, common: bool = False) -> pl.LazyFrame:
-    """Cost of a trial of all questions, and of one on average; null if a trial has no cost."""
+    """Cost of a trial of all questions; null if a trial has no cost."""
     question = trials.question.name
     named = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
     exact = (cost.expr.cast(pl.Float64) / _COST_UNIT).round().cast(pl.Int128, strict=False)
     rows = trials.frame.select(
-        *(named or [STAND_IN]), trials.question.expr.alias(question), exact.alias(_MEAN)
+        *(named or [STAND_IN]), trials.question.expr.alias(question), exact.alias(_ROUND)
     )
     keys = [*trials.groups]
     # Sums of integers, and then of floats in one order: the same on each run.
-    total = pl.when(pl.col(_MEAN).null_count() == 0).then(pl.col(_MEAN).sum())
-    each = rows.group_by(*keys, question).agg(total, pl.len().alias(_ROUND))
+    known = pl.when(pl.col(_ROUND).null_count() == 0).then(pl.col(_ROUND).sum())
+    mean = known.cast(pl.Float64) * _COST_UNIT / pl.len()
+    each = rows.group_by(*keys, question).agg(mean)
     if common and trials.model is not None:
         strata, models = [*trials.strata], pl.col(trials.model.name).n_unique()
         models = models.over(strata) if strata else models
         each = each.filter(pl.len().over(*strata, question) == models)
-    mean = pl.col(_MEAN).cast(pl.Float64) * _COST_UNIT / pl.col(_ROUND)
-    known = pl.when(pl.col(_MEAN).null_count() == 0)
-    return (
-        each.select(*keys, question, mean.alias(_MEAN))
-        .sort(*keys, question)
-        .group_by(*keys, maintain_order=True)
-        .agg(known.then(pl.col(_MEAN).sum()).alias(_ROUND), known.then(pl.col(_MEAN).mean()))
-    )
+    return each.sort(*keys, question).group_by(*keys, maintain_order=True).agg(known)
 
 
 _NEEDED: dict[str, pl.DataType] = {
@@ -321,7 +295,7 @@ def trials_needed(
     metric = planned_metric(metric, trials, "trials_needed")
     if half_width is not None:
         half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
-    prior = named_prior(prior, metric)
+    prior = named_prior(prior)
     request = Request.from_trials(
         trials,
         [metric],
@@ -339,7 +313,7 @@ def trials_needed(
         groups = request.groups()
     schema = result_schema(trials.strata, sides, _NEEDED)
     today = None
-    if metric.calibrated and prior is None:
+    if prior is None:
         today = Request.from_trials(trials, [metric], confidence=confidence)
         groups = groups.then(SpokenChecks(today))
     if overall is not None:
@@ -352,12 +326,23 @@ def trials_needed(
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)], common=common)
 
 
+def evaluated_today(request: Request, groups: pl.DataFrame, strata: int | None = None) -> Evaluated:
+    """The numbers of today, of the first `strata` groups and of means over them."""
+    result = Evaluation(request)(groups.head(groups.height if strata is None else strata))
+    if result.groups.height < groups.height:
+        result = with_means(result)
+    step = run_step(request.trials)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
+        return result if step is None else step(result)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _TrialsNeeded:
     """The function from the questions of all groups to the trials that they need."""
 
     request: Request
-    metric: WeightedMetric
+    metric: TrialMean
     half_width: float | None
     confidence: float
     power: float
@@ -370,7 +355,9 @@ class _TrialsNeeded:
         """A row for each model, or for each pair of neighbours in the ranking."""
         # A mean over strata has no questions of its own.
         strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if self.means else groups
-        expected, today = self._expected_scores(strata), self._evaluated(groups, strata.height)
+        expected, today = self._expected_scores(strata), None
+        if self.today is not None and groups.height:
+            today = evaluated_today(self.today, groups, strata.height)
         if strata.height < groups.height:
             expected = expected.with_means(groups.height - strata.height)
         if self.half_width is not None:
@@ -397,18 +384,6 @@ class _TrialsNeeded:
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         need = self._needed_rows(expected, forecast, sides, extra)
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
-
-    def _evaluated(self, groups: pl.DataFrame, strata: int) -> Evaluated | None:
-        """The numbers of today, of the first `strata` groups and of means over them."""
-        if self.today is None or not groups.height:
-            return None
-        result = Evaluation(self.today)(groups.head(strata))
-        if strata < groups.height:
-            result = with_means(result)
-        step = run_step(self.today.trials)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
-            return result if step is None else step(result)
 
     def _of_today(
         self, result: Evaluated, sides: Sequence[Ints]
@@ -523,79 +498,59 @@ def _stratum_shares(stratum: Ints, mu: Floats, sigma: Floats) -> Floats:
 
 
 _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra_trials": pl.UInt64()}
-_SIGMAS = ("sigma", "sigma_equal", "sigma_next")
 _SPENT_BY_REWARDS = (
     "next_trials: who spends where rewards vary most lets the number of trials depend on the "
     "rewards, and no numbers of real-valued rewards allow for that. Ask the same number of trials "
     "of all questions, see trials_needed(), or say with threshold= from where on a reward is a "
     "success"
 )
+_LARGEST_BUDGET = 10_000_000  # trials are spent one by one
 
 
 def next_trials(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     budget: int,
     metric: Metric | None = None,
     *,
-    models: Category | Iterable[Category] | None = None,
-    per: Per = "question",
+    half_width: float | None = None,
+    confidence: float | None = None,
     prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
-    budget = check_count("budget", budget)
-    check_choice("per", per, Per)
-    trials = bind_roles(frame, roles)
+    if check_count("budget", budget) > _LARGEST_BUDGET:
+        raise ValueError(f"budget must be at most {_LARGEST_BUDGET:,} trials, got {budget:,}")
+    trials = bind_roles(log, roles)
     refuse_judge(trials, "next_trials")
     metric = planned_metric(metric, trials, "next_trials")
     if view_of(metric, trials) == "rewards" and trials.roles.bounds is not None:
         raise ValueError(_SPENT_BY_REWARDS)
-    if per == "question":
-        numbers = {trials.question.name: trials.question.dtype, **_SPENT}
-        refuse_repeats([*trials.keys, trials.question.name, *_SPENT])
-    else:
-        numbers = {"questions": pl.UInt32(), **_SPENT, **dict.fromkeys(_SIGMAS, pl.Float64())}
-        refuse_repeats([*trials.keys, *numbers])
-    schema = trials.strata | trials.models | numbers
-    wanted = _wanted_models(models, trials)
-    if wanted is not None and trials.model is not None:
-        trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
-    prior = named_prior(prior, metric)
-    request = Request.from_trials(
-        trials, [metric], prior=plan_prior(metric) if prior is None else prior, rewards="never"
-    )
-    spend = _Spending(request, metric, budget, wanted, schema, per)
+    if half_width is not None:
+        half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
+    question = {trials.question.name: trials.question.dtype}
+    schema = result_schema((), trials.strata, trials.models, question, _SPENT)
+    prior = named_prior(prior)
+    asked = Request.from_trials(trials, [metric], prior=prior, confidence=confidence)
+    prior = plan_prior(metric) if prior is None else prior
+    request = Request.from_trials(trials, [metric], prior=prior, rewards="never")
+    spend = _Spending(request, metric, budget, half_width, asked, schema)
     # A filter must not go below: what is spent on one model is not spent on another.
-    rows = request.groups(per_question=True).then(spend, schema, filters=False).plan()
-    return with_trial_cost(rows, trials)
-
-
-def _wanted_models(
-    models: Category | Iterable[Category] | None, trials: Trials
-) -> list[Category] | None:
-    """The models to spend on; None: all."""
-    if models is None:
-        return None
-    wanted = check_models(models, trials, "models")
-    if not wanted:
-        raise ValueError("models must name at least one model, got none")
-    return wanted
+    return request.groups(per_question=True).then(spend, schema, filters=False).plan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spending:
     """The function from the questions of all groups to the trials that are spent on them."""
 
-    request: Request
-    metric: WeightedMetric
+    request: Request  # whose prior tells the variance of a trial
+    metric: TrialMean
     budget: int
-    wanted: list[Category] | None
+    half_width: float | None
+    asked: Request  # whose intervals are to be narrow
     schema: dict[str, pl.DataType]
-    per: Per
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each question, or for each group."""
-        self._refuse_unknown(groups)
+        """A row for each question."""
         if groups.is_empty():
             return pl.DataFrame(schema=self.schema)
         cells = self.request.cells(groups[QUESTIONS], per_question=True)
@@ -603,42 +558,22 @@ class _Spending:
         named = groups.drop(QUESTIONS)[cells.group].with_columns(cells.flat[question])
         # In the order of the result: of two questions that gain the same, the first gets the trial.
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
-        variance = self.metric.expected_variance(self.request.posterior(cells)).of(order)
-        owner, size = cells.group[order], cells.fitted.size
-        extra = best_allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
-        spent = named[order].with_columns(trials=cells.states.trials[order], extra_trials=extra)
-        if self.per == "model":
-            sigmas = self._sigmas(cells, owner, variance, extra)
-            total = spent.group_by(*trials.groups, maintain_order=True).agg(
-                pl.len().alias("questions"), pl.col("trials", "extra_trials").sum()
-            )
-            spent = total.with_columns(**sigmas)
+        owner, n = cells.group[order], cells.states.trials[order]
+        variance = self.metric.expected_variance(self.request.posterior(cells)).a[order]
+        noise = variance / cells.fitted.size[owner] ** 2
+        left = np.bincount(owner, noise / n, len(groups))
+        extra = best_allocation(noise, n, owner, self._narrow_share(groups) * left, self.budget)
+        spent = named[order].with_columns(trials=n, extra_trials=extra)
         return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
 
-    def _sigmas(
-        self, cells: QuestionCells, owner: Ints, variance: ExpectedVariance, extra: Ints
-    ) -> dict[str, Floats]:
-        """Sigma of each group now, expected after equal spread, and after `extra_trials`."""
-        posterior = self.request.posterior(QuestionCells.from_states(cells.fitted, cells.classes))
-        now = ExpectedScores.from_posterior(posterior, self.metric)
-        each, rest = divmod(self.budget, extra.size)
-        equal = each + (np.arange(extra.size) < rest)
-        one = np.ones_like(extra)
-        later = replace(now, variance=variance, questions=one, trials=one, part=owner)
-        unit, then = self.metric.unit, (np.sqrt(later.squared_sigma(m)) for m in (equal, extra))
-        return dict(zip(_SIGMAS, (unit * sigma for sigma in (now.sigma, *then)), strict=True))
-
-    def _refuse_unknown(self, groups: pl.DataFrame) -> None:
-        if self.wanted is None:
-            return
-        (model,) = self.request.trials.models
-        known = groups[model].unique().sort().to_list()
-        unknown = [name for name in self.wanted if name not in known]
-        if unknown:
-            raise ValueError(
-                f"models: {len(unknown)} of them without any trial in the log, the first is "
-                f"{unknown[0]!r}; the log has {known_text(unknown[0], known)}"
-            )
+    def _narrow_share(self, groups: pl.DataFrame) -> Floats:
+        """Share of its variance that each group may keep, (G,)."""
+        if self.half_width is None:
+            return np.zeros(len(groups))
+        today = evaluated_today(self.asked, groups)
+        ((row, _),) = today.views.items()
+        width = today.of_groups(row, "hi") - today.of_groups(row, "lo")
+        return (2 * self.half_width / width) ** 2
 
 
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {

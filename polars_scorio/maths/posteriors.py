@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from polars_scorio.maths.array_rows import (
     Floats,
     Ints,
-    distinct_rows,
     require_weight_per_category,
     row_slices,
     weight_range,
@@ -174,104 +173,23 @@ def _tail_chance(confidence: Floats | float) -> Floats | float:
     return (1 - confidence) / 2
 
 
-_NEWTON = 60  # steps at most; the start is below the root of a convex function
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectedVariance:
-    """Expected variance (P,) after m further trials: ``a / (x + m) + b / (x + m)**2``, convex."""
+    """Expected variance (P,) after m further trials: ``a / (n + m) + b / (n + m)**2``."""
 
     a: Floats
     b: Floats
-    x: Floats
+    n: Floats
 
-    def variance(self, m: Ints | Floats | int) -> Floats:
+    def variance(self, m: Ints | int) -> Floats:
         """Expected variance after m further trials."""
-        size = self.x + m
+        size = self.n + m
         left: Floats = (self.a + self.b / size) / size
         return left
 
-    def gain(self, m: Ints) -> Floats:
-        """Variance that the trial after m further ones removes, with all its digits."""
-        size = self.x + m
-        product = size * (size + 1)
-        taken: Floats = (self.a + self.b * (2 * size + 1) / product) / product
-        return taken
-
-    def of(self, rows: Ints | slice) -> ExpectedVariance:
+    def of(self, rows: Ints) -> ExpectedVariance:
         """Expected variance of some of the questions, in any order."""
-        return ExpectedVariance(self.a[rows], self.b[rows], self.x[rows])
-
-    def weighted(self, weight: Floats) -> ExpectedVariance:
-        """Expected variance with each question's variance multiplied by a weight."""
-        return ExpectedVariance(weight * self.a, weight * self.b, self.x)
-
-    def worthwhile(self, threshold: float) -> Ints:
-        """How many further trials gain at least the threshold each."""
-        size = np.maximum(np.sqrt(self.a / threshold), self.x)
-        for _ in range(_NEWTON):
-            # Newton's step for the derivative, a / size^2 + 2 b / size^3 = threshold.
-            excess = np.maximum((self.a + 2 * self.b / size) / size**2 - threshold, 0)
-            slope = (2 * self.a + 6 * self.b / size) / size**3
-            step = np.divide(excess, slope, out=np.zeros_like(size), where=slope > 0)
-            size = size + step
-            if np.all(np.abs(step) <= 1e-9 * size):
-                break
-        # gain(m) lies between the derivatives at m and m + 1.
-        m = np.floor(size - self.x).astype(np.int64)
-        return m + (self.gain(m) >= threshold)
-
-
-def expected_squared_sigma(
-    expected: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
-) -> Floats:
-    """Expected squared sigmas of group means after m further trials of each question."""
-    # With independent questions ``sum(variance(m)) / M**2``. Under a fitted prior, the common part
-    # (the rest of ``sigma**2``) shrinks with the square of the share of variance that is left.
-
-    def total(values: Floats | Ints) -> Floats:
-        return np.bincount(group, values, sigma.size).astype(np.float64)
-
-    size = np.maximum(total(questions), 1) ** 2
-    now = total(questions * expected.variance(0)) / size
-    then = total(questions * expected.variance(m)) / size
-    left = np.divide(then, now, out=np.zeros_like(now), where=now > 0)
-    return np.asarray(left * (now * (1 - left) + left * sigma**2))
-
-
-def best_allocation(expected: ExpectedVariance, budget: int) -> Ints:
-    """Further trials of each question, for the smallest sum of variances within a budget."""
-    # Gains decrease from trial to trial, so taking the largest is optimal: all above a threshold,
-    # then one by one, the earlier question first if gains are equal.
-    kinds, number, place = _distinct_questions(expected)
-    m = kinds.worthwhile(_paid_gain(kinds, number, budget))[place]
-    rest = budget - int(m.sum())
-    m += rest // m.size  # only where nothing gains anything
-    m[np.argsort(-expected.gain(m), kind="stable")[: rest % m.size]] += 1
-    return m
-
-
-def _paid_gain(expected: ExpectedVariance, number: Ints, budget: int) -> float:
-    """Threshold of gains, to the last bit, at which all trials above it fit the budget."""
-    high = float(expected.gain(np.zeros(number.size, dtype=np.int64)).max())
-    if not (high and budget):
-        return np.inf
-    high, low = 2 * high, high
-    while number @ expected.worthwhile(low) <= budget:
-        high, low = low, low / 16
-    while low < (middle := float(np.sqrt(low) * np.sqrt(high))) < high:
-        spent = int(number @ expected.worthwhile(middle))
-        if spent == budget:
-            return middle
-        low, high = (low, middle) if spent < budget else (middle, high)
-    return high
-
-
-def _distinct_questions(expected: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
-    """The distinct questions, their multiplicities, and the index of each question's."""
-    columns = (expected.a, expected.b, expected.x)
-    first, place = distinct_rows([np.unique(each, return_inverse=True)[1] for each in columns])
-    return expected.of(first), np.bincount(place, minlength=first.size), place
+        return ExpectedVariance(self.a[rows], self.b[rows], self.n[rows])
 
 
 Target = Literal["benchmark", "population"]
@@ -319,17 +237,9 @@ class SeparatePosteriors:
         return self.states.sigma(scale**2 * variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average weight expected after further trials, per group and state (P,).
-
-        In squared spreads of the weights. By the law of total variance one more trial takes
-        v / (T + 1) of a posterior variance v: v T / (T + m) is left after m.
-        """
-        nu = self._nu
-        total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
-        return ExpectedVariance(total * variance, 0 * total, total).of(self.states.state)
-
-    def expected_average_variance(self, w: Floats) -> ExpectedVariance:
-        """Expected variance of the average of the trials: rescaled by T / n."""
+        """Variance of the average of the trials expected after further ones, of each state (P,)."""
+        # v of T trials becomes v T / (T + m) after m more, by the law of total variance; an average
+        # of n trials has T^2 / n^2 of it.
         counts = self.states.counts
         nu, n = 1 + counts.astype(np.float64), counts.sum(axis=1).astype(np.float64)
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
@@ -452,20 +362,7 @@ class Pooled:
         return scale * np.sqrt(variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average weight expected after further trials."""
-        # v is the variance of a question, T its ratio to the expected variance of a trial.
-        (unit, _, scale), counts = unit_weights(w), self.states.counts + self.states.prior
-        a, x = np.zeros((2, self.states.state.size))
-        for among, state, questions, cells, place in self.groups:
-            posterior = self._weighted_posterior(among, state, questions, unit)
-            rows = self._pairs(cells, place)
-            chosen = slice(None) if place is None else place
-            a[rows] = scale**2 * trial_variance(among, counts[state])[chosen]
-            x[rows] = (scale * posterior.question_sigma[chosen]) ** 2
-        return ExpectedVariance(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
-
-    def expected_average_variance(self, w: Floats) -> ExpectedVariance:
-        """Expected variance of the average of the trials: their variance over their number."""
+        """Variance of the average of the trials expected after further ones, of each state (P,)."""
         (_, _, scale), counts = unit_weights(w), self.states.counts
         a = np.zeros(self.states.state.size)
         for among, state, _, cells, place in self.groups:

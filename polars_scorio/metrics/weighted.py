@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +42,6 @@ class WeightedMetric(Metric):
         """The metric with these weights, if it has none yet."""
         return self if self.w is not None else replace(self, w=w)
 
-    @abstractmethod
-    def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
-        """Variance (P,) that further trials are expected to leave, in squared `unit`."""
-
     def draw(self, k: int | None) -> GainsOf:
         """One trial."""
         return fixed_gains(np.ones(1))
@@ -72,20 +67,11 @@ class WeightedMetric(Metric):
         return float(np.clip(0.0, *self.support))
 
 
-def weighted_metric(metric: Metric) -> WeightedMetric | None:
-    """The metric, if it is an average of weights."""
-    return metric if isinstance(metric, WeightedMetric) else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PosteriorMean(WeightedMetric):
     """The posterior mean of the expected weight of a trial."""
 
     headline = "mu"
-
-    def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
-        """Variance that further trials are expected to leave; prior trials count too."""
-        return posterior.expected_variance(self.weights / self.unit)
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -110,8 +96,8 @@ class TrialMean(WeightedMetric, RewardMetric):
         return rewards.averages()
 
     def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
-        """Variance that further trials are expected to leave, without prior trials."""
-        return posterior.expected_average_variance(self.weights / self.unit)
+        """Variance (P,) that further trials are expected to leave, in squared `unit`."""
+        return posterior.expected_variance(self.weights / self.unit)
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -124,6 +110,11 @@ class TrialMean(WeightedMetric, RewardMetric):
         # An average on a bound has no interval of its own that is worth the name.
         centre = np.where(extreme, self._posterior_mean(posterior), (estimate, sigma))
         return Summary(estimate, estimate, sigma, centre)
+
+
+def trial_mean(metric: Metric) -> TrialMean | None:
+    """The metric, if it is the average weight of the trials."""
+    return metric if isinstance(metric, TrialMean) else None
 
 
 @with_parameter_help

@@ -70,7 +70,7 @@ ASKS: dict[str, Ask] = {
     "trials_needed": lambda frame: frame.scorio.trials_needed(),
     "questions_needed": lambda frame: frame.scorio.questions_needed(),
     "half width": lambda frame: frame.scorio.trials_needed(half_width=0.1),
-    "next_trials": lambda frame: frame.scorio.next_trials(5, models="m"),
+    "next_trials": lambda frame: frame.scorio.next_trials(5, half_width=0.1),
     "trajectory": lambda frame: frame.scorio.trajectory(),
     "convergence": lambda frame: frame.scorio.convergence(replicates=5),
     "bar": lambda frame: frame.scorio.convergence(replicates=5, progress=True),

@@ -59,8 +59,7 @@ def test_questions_that_a_comparison_needs():
 
 
 def test_the_budget_of_next_trials_is_spent(log):
-    rows = log.scorio.next_trials(7, models="ada")
-    assert rows["model"].unique().to_list() == ["ada"]
+    rows = log.scorio.next_trials(7)
     assert rows["extra_trials"].sum() == 7
 
 

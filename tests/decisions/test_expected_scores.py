@@ -51,8 +51,8 @@ def test_a_pool_is_planned_as_a_log_without_strata(log):
 def test_the_sigma_of_a_mean_has_the_sigmas_of_its_strata(log):
     # No trials are needed for so wide an interval: sigma is that of today.
     options = {"half_width": 0.5, "prior": "uniform"}
-    rows = asked(log).trials_needed(ps.bayes(), overall="macro", **options)
-    report = asked(log).report(ps.bayes(), overall="macro", prior="uniform")
+    rows = asked(log).trials_needed(ps.avg(), overall="macro", **options)
+    report = asked(log).report(ps.avg(), overall="macro", prior="uniform")
     assert rows["extra_trials"].to_list() == [0] * 9
     assert rows["sigma"].to_list() == pytest.approx(report["sigma"].to_list(), rel=1e-12)
     means = whole(rows)
@@ -61,7 +61,7 @@ def test_the_sigma_of_a_mean_has_the_sigmas_of_its_strata(log):
 
 def test_each_question_of_each_stratum_gets_the_trials_of_a_mean(log):
     options = {"half_width": 0.05, "prior": "uniform"}
-    rows = whole(asked(log).trials_needed(ps.bayes(), overall="macro", **options))
+    rows = whole(asked(log).trials_needed(ps.avg(), overall="macro", **options))
     assert (rows["total"] == 11 * rows["extra_trials"]).all()
     # The expected sigma is just small enough: 1.96 sigma <= .05.
     assert (rows["sigma"] <= 0.05 / 1.959963984540054).all()
@@ -69,8 +69,8 @@ def test_each_question_of_each_stratum_gets_the_trials_of_a_mean(log):
 
 
 def test_pairs_of_means_come_in_the_order_of_the_means(log):
-    rows = whole(asked(log).trials_needed(ps.bayes(), overall="macro", prior="uniform"))
-    ranks = asked(log).rank(ps.bayes(), overall="macro", prior="uniform")
+    rows = whole(asked(log).trials_needed(ps.avg(), overall="macro", prior="uniform"))
+    ranks = asked(log).rank(ps.avg(), overall="macro", prior="uniform")
     order = whole(ranks)["model"].to_list()
     assert rows.select("model_a", "model_b").rows() == [*pairwise(order)]
 

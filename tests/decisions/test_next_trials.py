@@ -1,8 +1,6 @@
-"""Where to spend the next trials: the numbers by fractions, one trial after the other."""
+"""Where to spend the next trials: one trial after the other, by the posteriors of the report."""
 
-from fractions import Fraction
-from heapq import heapify, heapreplace
-from math import sqrt
+import math
 
 import numpy as np
 import polars as pl
@@ -10,111 +8,95 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from tests.decisions.plan_cases import KEYS, METRIC, ROLES
+from tests.decisions.plan_cases import KEYS, ROLES
 from tests.made_logs import drawn, long, outcomes
-from tests.moments import left, questions
+from tests.moments import questions
 
-SIGMAS = ["sigma", "sigma_equal", "sigma_next"]
+QUESTIONS = [*KEYS, "question"]
 
 
 @pytest.fixture
 def log():
-    return drawn(6, range(7), most=5)
-
-
-def greedy(parts: dict[object, list[list[int]]], budget: int, *, observed: bool) -> list[list[int]]:
-    """One trial after the other, each where the sum of the squared sigmas falls most."""
-    every = [(name, i) for name, counts in parts.items() for i in range(len(counts))]
-
-    def gain(place: int, m: int) -> Fraction:
-        name, i = every[place]
-        own = parts[name][i]
-        fall = left(own, m, observed=observed) - left(own, m + 1, observed=observed)
-        return fall / len(parts[name]) ** 2
-
-    spent = [0] * len(every)
-    heap = [(-gain(place, 0), place) for place in range(len(every))]
-    heapify(heap)
-    for _ in range(budget):
-        place = heap[0][1]
-        spent[place] += 1
-        heapreplace(heap, (-gain(place, spent[place]), place))
-    return spent
-
-
-def total(parts, spent: list[int], *, observed: bool) -> dict[object, float]:
-    """Squared sigma of each group after these trials."""
-    spent, squares = iter(spent), {}
-    for name, counts in parts.items():
-        every = [left(c, next(spent), observed=observed) for c in counts]
-        squares[name] = float(sum(every)) / len(counts) ** 2
-    return squares
-
-
-@pytest.fixture
-def uneven(log):
-    """A stratum in which each model has questions of its own."""
-    few = {"a": 7, "b": 4, "c": 2}
-    within = pl.col("question") < pl.col("model").replace_strict(few)
-    return log.filter((pl.col("domain") == "air") | within)
-
-
-def groups(log: pl.DataFrame) -> dict[object, list[list[int]]]:
-    keys = log.select(KEYS).unique().sort(KEYS).rows()
-    return {key: questions(log, *key) for key in keys}
-
-
-@METRIC
-@pytest.mark.parametrize("budget", [1, 10, 333])
-def test_the_budget_is_spent_where_it_gains_most(uneven, metric, observed, budget):
-    parts = groups(uneven)
-    rows = uneven.scorio(**ROLES).next_trials(budget, metric)
-    assert rows.columns == [*KEYS, "question", "trials", "extra_trials"]
-    keys = uneven.select(*KEYS, "question").unique().sort(*KEYS, "question")
-    assert rows.select(keys.columns).equals(keys)
-    assert rows["trials"].to_list() == [sum(c) for counts in parts.values() for c in counts]
-    assert rows["extra_trials"].sum() == budget
-    best = greedy(parts, budget, observed=observed)
-    # Different questions may gain the same; fractions and floats take turns of their own then.
-    found = total(parts, rows["extra_trials"].to_list(), observed=observed)
-    optimum = total(parts, best, observed=observed)
-    # Both squares are exact until each is rounded to a float; then six of them are added.
-    assert sum(found.values()) == pytest.approx(sum(optimum.values()), rel=1e-14)
-    assert np.abs(rows["extra_trials"].to_numpy().astype(int) - best).sum() <= 4
-
-
-@METRIC
-def test_the_summary_has_the_sigma_of_each_model(uneven, metric, observed):
-    parts, budget = groups(uneven), 100
-    accessor = uneven.scorio(**ROLES)
-    single, rows = accessor.next_trials(budget, metric), accessor.next_trials(
-        budget, metric, per="model"
-    )  # fmt: skip
-    assert {*rows.columns} == {*KEYS, "questions", "trials", "extra_trials", *SIGMAS}
-    sums = single.group_by(KEYS, maintain_order=True).agg(
-        pl.len().alias("questions"), pl.col("trials", "extra_trials").sum()
+    """Each model has questions of its own in one of two strata."""
+    few = pl.col("model").replace_strict({"a": 7, "b": 4, "c": 2})
+    return drawn(6, range(7), most=5).filter(
+        (pl.col("domain") == "air") | (pl.col("question") < few)
     )
-    # Keys and whole numbers only: no tolerance is needed.
-    assert_frame_equal(rows.select(sums.columns), sums)
-    report = accessor.report(metric)
-    # The report takes the root of the same sum of variances: the last bits.
-    np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-14)
-    each, rest = divmod(budget, single.height)
-    equal = [each + (i < rest) for i in range(single.height)]
-    for name, spent in (("sigma_equal", equal), ("sigma_next", single["extra_trials"].to_list())):
-        squares = total(parts, spent, observed=observed)
-        # The oracle is exact until the last root; variances as floats cancel some digits.
-        np.testing.assert_allclose(rows[name], [sqrt(v) for v in squares.values()], rtol=1e-12)
-    assert (rows["sigma_next"] ** 2).sum() < (rows["sigma_equal"] ** 2).sum()
 
 
-@pytest.mark.parametrize(("models", "kept"), [("b", ["b"]), (["c", "a"], ["a", "c"])])
-@pytest.mark.parametrize("per", ["question", "model"])
-def test_one_may_spend_on_some_models_only(uneven, models, kept, per):
-    rows = uneven.scorio(**ROLES).next_trials(50, models=models, per=per)
-    some = uneven.filter(pl.col("model").is_in(kept)).scorio(**ROLES).next_trials(50, per=per)
-    assert_frame_equal(rows, some, check_exact=True)
-    assert rows["extra_trials"].sum() == 50
+def greedy(noise: np.ndarray, n: np.ndarray, budget: int) -> list[int]:
+    """One trial after the other, each where the sum of the variances falls most."""
+    spent = np.zeros_like(n)
+    for _ in range(budget):
+        size = n + spent
+        spent[np.argmax(noise / size - noise / (size + 1))] += 1
+    return spent.tolist()
+
+
+@pytest.mark.parametrize("budget", [1, 10, 333])
+def test_each_trial_goes_where_the_variance_falls_most(log, budget):
+    accessor = log.scorio(by="domain", success=2)
+    rows = accessor.next_trials(budget)
+    assert rows.columns == [*QUESTIONS, "trials", "extra_trials"]
+    assert rows.select(QUESTIONS).equals(log.select(QUESTIONS).unique().sort(QUESTIONS))
+    # A question of the report has the variance of a trial over its trials.
+    single = accessor.report(ps.avg(), prior="population", per="question")
+    n, sizes = single["trials"].to_numpy().astype(int), pl.len().over(KEYS)
+    noise = single["sigma"].to_numpy() ** 2 * n / single.select(sizes).to_series().to_numpy() ** 2
+    assert rows["trials"].to_list() == n.tolist()
+    assert rows["extra_trials"].to_list() == greedy(noise, n, budget)
+
+
+def test_categories_have_the_variance_of_their_uniform_posterior(log):
+    w = [0.1, 0.3, 0.7]
+    air = log.filter(domain="air", model="a")
+    rows = air.scorio(by=None).next_trials(40, ps.avg(w))
+    nu = 1 + np.array(questions(air, "air", "a"))
+    total = nu.sum(axis=1)
+    share = nu / total[:, None]
+    noise = (share @ np.square(w) - (share @ w) ** 2) * total / (total + 1)
+    assert rows["extra_trials"].to_list() == greedy(noise, total - 3, 40)
+
+
+def test_a_model_whose_interval_is_narrow_gets_nothing(log):
+    accessor = log.scorio(by="domain", success=2)
+    report = accessor.avg().select(*KEYS, half=(pl.col("hi") - pl.col("lo")) / 2)
+    widest, narrowest = report["half"].max(), report["half"].min()
+    spent = accessor.next_trials(1_000, half_width=(widest + narrowest) / 2)
+    trials = spent.group_by(KEYS).agg(pl.col("extra_trials").sum()).join(report, on=KEYS)
+    narrow = trials["half"] <= (widest + narrowest) / 2
+    assert (trials["extra_trials"] == 0).to_list() == narrow.to_list()
+    assert accessor.next_trials(1_000, half_width=widest)["extra_trials"].sum() == 0
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_width_is_expected_with_the_last_trial_and_not_before(confidence):
+    log = outcomes({(8, 4): 6, (8, 1): 6, (8, 8): 6}).scorio(confidence=confidence)
+    row = log.avg().row(0, named=True)
+    half_width = (row["hi"] - row["lo"]) / 4
+    extra = log.next_trials(10_000, half_width=half_width)["extra_trials"].to_numpy()
+    single = log.report(ps.avg(), prior="population", per="question")
+    noise = 8 * single["sigma"].to_numpy() ** 2
+    fewer = np.array(greedy(noise, 8 + 0 * extra, extra.sum() - 1))
+    left = [(noise / (8 + spent)).sum() for spent in (extra, fewer)]
+    goal = (noise / 8).sum() / 4
+    assert left[0] <= goal < left[1]
+
+
+def test_batches_stop_once_the_interval_is_narrow():
+    random, rates = np.random.default_rng(3), np.linspace(0, 1, 40)
+    n = np.full(40, 4)
+    c = random.binomial(n, rates)
+    for _ in range(20):
+        totals = pl.DataFrame({"model": "m", "question": range(40), "n": n, "c": c})
+        log = ps.from_successes(totals).scorio(count="count")
+        extra = log.next_trials(60, half_width=0.04)["extra_trials"].to_numpy().astype(int)
+        if not extra.any():
+            break
+        n, c = n + extra, c + random.binomial(extra, rates)
+    row = log.avg().row(0, named=True)
+    assert (row["hi"] - row["lo"]) / 2 <= 0.04
+    assert row["trials"] > 160
 
 
 def test_one_unnamed_model_gets_it_all(log):
@@ -122,61 +104,19 @@ def test_one_unnamed_model_gets_it_all(log):
     named = log.filter(model="b").scorio(**ROLES).next_trials(50)
     # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows, named.drop("model"))
-    summary = log.filter(model="b").scorio(model=None, trial=None, success=2).next_trials(
-        50, per="model"
-    )  # fmt: skip
-    assert {*summary.columns} == {"questions", "trials", "extra_trials", *SIGMAS}
 
 
-def test_prior_trials_make_a_question_surer(log):
+def test_prior_trials_have_no_say_in_an_allocation(log):
     prior = long([[0, 2] * 20]).drop("model").with_columns(question=pl.lit(3, pl.Int64))
-    accessor = log.filter(domain="air").scorio(success=2, prior="uniform")
-    rows = accessor.next_trials(60, ps.bayes(), prior=prior)
-    plain = accessor.next_trials(60, ps.bayes())
-    assert (
-        rows.filter(question=3)["extra_trials"].sum()
-        < plain.filter(question=3)["extra_trials"].sum()
-    )
-    assert rows["trials"].to_list() == plain["trials"].to_list()
-    average = accessor.next_trials(60, ps.avg(), prior=prior)
-    # Keys and whole numbers only: no tolerance is needed.
-    assert_frame_equal(average, accessor.next_trials(60, ps.avg(), prior=None))
-
-
-def test_with_partial_pooling_the_fitted_prior_counts(log):
     accessor = log.filter(domain="air").scorio(success=2)
-    rows = accessor.next_trials(90, ps.bayes(), prior="population")
-    single = accessor.report(ps.bayes(), prior="population", per="question")
-    mean, v = single["mu"].to_numpy(), single["sigma"].to_numpy() ** 2
-    trial = mean * (1 - mean) - v
-    m = rows["extra_trials"].to_numpy().astype(float)
-    gain, last = (trial / (trial / v + m + i) for i in (0, 1)), m > 0
-    one, other = gain
-    before = trial / (trial / v + m - 1)
-    # No trial that was spent gains less than one that was not.
-    assert (before - one)[last].min() >= (one - other).max() * (1 - 1e-9)
-    assert m.sum() == 90
-    summary = accessor.next_trials(90, ps.bayes(), prior="population", per="model")
-    report = accessor.report(ps.bayes(), prior="population")
-    # One fit for both, whose variances are added up again: rounding.
-    np.testing.assert_allclose(summary["sigma"], report["sigma"], rtol=1e-12)
-    # What the questions share shrinks with the square of the share that is left.
-    for i, own in enumerate(summary.iter_rows(named=True)):
-        part = slice(7 * i, 7 * i + 7)
-        now, share = v[part].sum() / 49, one[part].sum() / v[part].sum()
-        square = now * share + (own["sigma"] ** 2 - now) * share**2
-        # The share comes from squares of sigmas that are subtracted: some digits are lost.
-        assert own["sigma_next"] == pytest.approx(sqrt(square), rel=1e-9)
+    assert_frame_equal(accessor.next_trials(60, prior=prior), accessor.next_trials(60))
 
 
-@pytest.mark.parametrize("per", ["question", "model"])
-@pytest.mark.parametrize("options", [{}, {"prior": "population"}], ids=["none", "partial"])
-def test_the_order_of_rows_does_not_matter(log, per, options):
-    expected = log.sort(pl.all()).scorio(**ROLES).next_trials(77, per=per, **options)
+def test_the_order_of_rows_does_not_matter(log):
+    expected = log.sort(pl.all()).scorio(**ROLES).next_trials(77)
     for seed in range(3):
         shuffled = log.sample(fraction=1, shuffle=True, seed=seed)
-        rows = shuffled.scorio(**ROLES).next_trials(77, per=per, **options)
-        assert_frame_equal(rows, expected, check_exact=True)
+        assert_frame_equal(shuffled.scorio(**ROLES).next_trials(77), expected, check_exact=True)
 
 
 def test_of_equal_questions_the_first_get_what_is_left():
@@ -185,32 +125,26 @@ def test_of_equal_questions_the_first_get_what_is_left():
 
 
 def test_questions_that_are_always_right_get_few_trials():
-    log = outcomes({(32, 32): 10, (32, 16): 10})
-    rows = log.scorio.next_trials(640)
+    rows = outcomes({(32, 32): 10, (32, 16): 10}).scorio.next_trials(640)
     assert rows["extra_trials"].to_list() == [0] * 10 + [64] * 10
-    summary = log.scorio.next_trials(640, per="model").row(0, named=True)
-    assert summary["sigma_next"] < 0.9 * summary["sigma_equal"] < 0.9 * summary["sigma"]
 
 
-def test_two_hundred_thousand_questions_are_not_too_many():
-    size = 200_000
+def test_weights_without_a_spread_get_nothing():
+    rows = outcomes({(2, 1): 5}).scorio.next_trials(8, ps.avg([2, 2]))
+    assert rows["extra_trials"].to_list() == [0] * 5
+
+
+def test_an_empty_log_gets_no_trials(log):
+    rows = log.clear().scorio(**ROLES).next_trials(5)
+    assert rows.height == 0
+    assert rows.schema == log.scorio(**ROLES).next_trials(5).schema
+
+
+def test_a_hundred_thousand_questions_are_not_too_many():
+    size = 100_000
     n, c = np.random.default_rng(2).integers(1, 9, size), np.arange(size) % 7
-    questions = np.arange(size)
-    log = pl.DataFrame(
-        {
-            "question": np.concatenate([questions, questions]),
-            "category": np.repeat([0, 1], size),
-            "n": np.concatenate([n, c]),
-        }
-    )
-    rows = log.scorio(model=None, count="n").next_trials(size, ps.bayes(), prior="uniform")
+    totals = pl.DataFrame({"model": "m", "question": range(size), "n": n + c, "c": c})
+    rows = ps.from_successes(totals).scorio(count="count").next_trials(size)
     assert rows["extra_trials"].sum() == size
-    assert rows["question"].to_numpy().tolist() == questions.tolist()
-    nu = np.stack([1 + n, 1 + c]).astype(float)
-    total = nu.sum(axis=0)
-    a, m = nu.prod(axis=0) / (total * (total + 1)), rows["extra_trials"].to_numpy().astype(float)
-
-    def gain(m):
-        return a / ((total + m) * (total + m + 1))
-
-    assert gain(m - 1)[m > 0].min() >= gain(m).max() * (1 - 1e-12)
+    assert rows["question"].to_list() == [*range(size)]
+    assert math.isclose(rows["trials"].sum(), (n + c).sum())

@@ -33,26 +33,17 @@ def test_a_half_width_costs_the_trials_of_one_model(log):
     )
 
 
-@pytest.mark.parametrize("per", ["question", "model"])
-def test_next_trials_cost_the_mean_of_their_model(log, per):
-    plan = log.filter(domain=0).scorio(cost="usd").next_trials(30, per=per)
-    price = pl.when(model="ada").then(1.0).otherwise(2.0)
-    assert plan.select((pl.col("cost") == pl.col("extra_trials") * price).all()).item()
-
-
 def test_an_unnamed_model_has_a_plan_in_money(log):
     alone = log.filter(domain=0, model="bob").scorio(cost="usd", model=None)
-    plan = alone.next_trials(10)
-    assert plan["cost"].sum() == pytest.approx(20.0)
     needed = alone.trials_needed(half_width=0.1)
     assert needed["cost"].item() == pytest.approx(2 * needed["total"].item())
 
 
 def test_unknown_costs_leave_the_money_unknown(log):
     lost = log.filter(domain=0).with_columns(usd=pl.when(pl.col("trial") > 0).then("usd"))
-    assert lost.scorio(cost="usd").next_trials(10, per="model")["cost"].to_list() == [None, None]
+    assert lost.scorio(cost="usd").trials_needed()["cost"].to_list() == [None]
 
 
 def test_a_plan_without_costs_has_no_money(log):
-    assert "cost" not in log.scorio(by="domain").next_trials(10).columns
-    assert isinstance(ps.scorio(log.lazy(), cost="usd", by="domain").next_trials(9), pl.LazyFrame)
+    assert "cost" not in log.scorio(by="domain").trials_needed().columns
+    assert isinstance(ps.scorio(log.lazy(), cost="usd", by="domain").trials_needed(), pl.LazyFrame)

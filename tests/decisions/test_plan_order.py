@@ -12,7 +12,7 @@ import polars_scorio as ps
 from tests import moments
 from tests.decisions.plan_cases import METRIC, MODELS, NEEDED, ROLES
 from tests.made_logs import drawn, outcomes
-from tests.moments import W, expected, left, questions
+from tests.moments import W, expected, questions
 
 # Made logs may be deterministic.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
@@ -48,22 +48,20 @@ def chance(diff, now, then, z, share):
 
 
 @pytest.mark.slow
-@METRIC
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed, confidence):
+def test_neighbours_are_told_apart_by_the_smallest_number(log, confidence):
     # Model a is better, so that not all of the spread is noise.
     log = log.with_columns(category=pl.when(model="a", category=0).then(2).otherwise("category"))
     rows = log.scorio(**ROLES).trials_needed(
-        metric, confidence=confidence, max_trials=10**12, simultaneous=False
+        METRIC, confidence=confidence, max_trials=10**12, simultaneous=False
     )
     assert rows.columns == ["domain", "model_a", "model_b", *NEEDED]
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    oracle = moments.avg if observed else moments.bayes
     pairs, planned = rows.iter_rows(named=True), 0
     for domain in ("air", "web"):
         own = {model: questions(log, domain, model) for model in MODELS}
-        mu = {model: float(oracle(counts, W)[0]) for model, counts in own.items()}
-        squares = [float(expected(own[model], 0, observed=observed)) for model in MODELS]
+        mu = {model: float(moments.avg(counts, W)[0]) for model, counts in own.items()}
+        squares = [float(expected(own[model], 0)) for model in MODELS]
         share = signal([mu[model] for model in MODELS], squares)
         order = sorted(MODELS, key=lambda model: -mu[model])
         for a, b in pairwise(order):
@@ -71,7 +69,7 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed,
             assert (row["domain"], row["model_a"], row["model_b"]) == (domain, a, b)
 
             def square(m: int) -> float:
-                return float(sum(expected(own[each], m, observed=observed) for each in (a, b)))  # noqa: B023
+                return float(sum(expected(own[each], m) for each in (a, b)))  # noqa: B023
 
             def enough(m: int) -> bool:
                 return m > 0 and chance(diff, square(0), square(m), z, share) >= 0.8  # noqa: B023
@@ -128,19 +126,3 @@ def test_a_single_model_has_no_neighbour(log):
     rows = log.filter(model="a").scorio(**ROLES).trials_needed()
     assert rows.height == 0
     assert rows.schema == log.scorio(**ROLES).trials_needed().schema
-
-
-def test_prior_trials_count_towards_a_width(log):
-    prior = drawn(9, range(7), most=2)
-    rows = log.scorio(**ROLES).trials_needed(ps.bayes(W), prior=prior, half_width=0.1)
-    z = NormalDist().inv_cdf(0.975)
-    for row in rows.iter_rows(named=True):
-        own, earlier = (questions(each, row["domain"], row["model"]) for each in (log, prior))
-
-        def square(m: int) -> float:
-            after = (left(c, m, observed=False, d=d) for c, d in zip(own, earlier, strict=True))  # noqa: B023
-            return float(sum(after)) / 49
-
-        assert row["extra_trials"] == smallest(lambda m: z * sqrt(square(m)) <= 0.1)
-        n = [sum(c) for c in own]  # prior trials are not counted here
-        assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))

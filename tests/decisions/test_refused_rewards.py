@@ -35,7 +35,7 @@ def test_no_numbers_of_rewards_allow_trials_that_depend_on_them():
 
 def test_the_best_of_k_has_no_plan_of_trials():
     with pytest.raises(
-        TypeError, match=r"^trials_needed takes .* variance after more .* Plan with ps\.avg\(\):"
+        TypeError, match=r"^trials_needed takes ps\.avg\(\), whose variance .* Where ps\.avg\(\) is"
     ):
         REWARDS.scorio(bounds=(0, 1)).trials_needed(ps.max_at_k(2))
 

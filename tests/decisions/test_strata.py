@@ -12,7 +12,6 @@ from tests.made_logs import long, unreadable
 ENUM = pl.Enum(["c", "b"])
 ASKS = {
     "baseline": lambda accessor, name: accessor.compare(baseline=name),
-    "models": lambda accessor, name: accessor.next_trials(5, models=name),
 }
 
 

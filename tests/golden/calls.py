@@ -71,7 +71,7 @@ def decisions(metric: ps.Metric, target: str) -> Iterator[tuple[str, Call]]:
     yield "questions_needed", lambda log: log.questions_needed(metric)
     yield "questions margin", lambda log: log.questions_needed(metric, margin=0.1)
     yield "next_trials", lambda log: log.next_trials(12, metric)
-    yield "next_trials model", lambda log: log.next_trials(12, metric, per="model")
+    yield "next_trials narrow", lambda log: log.next_trials(12, metric, half_width=0.05)
     yield "trajectory", lambda log: log.trajectory(metric)
     yield "convergence", lambda log: log.convergence(metric, replicates=20)
     yield "frontier", lambda log: log.frontier(metric)

@@ -77,11 +77,12 @@ def test_the_average_of_trials_has_the_scale_of_its_trials():
 
 
 def test_further_trials_lessen_the_variance_of_separate_questions():
-    # One trial more leaves the share (n + 2) / (n + 3) of the variance, by Beta(2, 4).
+    # One trial more leaves 6 / 7 of the variance of Beta(2, 4), of which an average of n trials has
+    # the multiple (n + 2)^2 / n^2.
     expected = SeparatePosteriors(tallied([[3, 1]], [1])).expected_variance(W)
     now, later = expected.variance(0), expected.variance(1)
-    assert now == pytest.approx(8 / (36 * 7))
-    assert later == pytest.approx(now * 6 / 7)
+    assert now == pytest.approx(8 / (36 * 7) * 6**2 / 4**2)
+    assert later == pytest.approx(8 / (36 * 7) * 6 / 7 * 7**2 / 5**2)
 
 
 def test_a_fitted_prior_draws_questions_together():

@@ -49,7 +49,7 @@ SHOWN = {
     "rank": lambda log, **options: log.rank(ps.pass_at_k(2), **options),
     "half width": lambda log, **options: log.trials_needed(half_width=0.1, **options),
     "trials needed": lambda log, **options: log.trials_needed(**options),
-    "next trials": lambda log, **options: log.next_trials(9, per="model", **options),
+    "next trials": lambda log, **options: log.next_trials(9, half_width=0.1, **options),
     "trajectory": lambda log, **options: log.trajectory(ps.avg(), **options),
     "convergence": lambda log, **options: log.convergence(replicates=0, **options),
     "leaderboard": lambda log, **options: log.leaderboard(ps.pass_at_k(2), **options),

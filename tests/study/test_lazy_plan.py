@@ -53,7 +53,7 @@ def needed(log: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def widths(log: pl.LazyFrame) -> pl.LazyFrame:
-    return log.scorio(**ROLES).trials_needed(METRICS[0], half_width=0.05)
+    return log.scorio(**ROLES).trials_needed(METRICS[1], half_width=0.05)
 
 
 def steps(log: pl.LazyFrame) -> pl.LazyFrame:
@@ -65,7 +65,7 @@ def settling(log: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def spending(log: pl.LazyFrame) -> pl.LazyFrame:
-    return log.scorio(**ROLES).next_trials(50, METRICS[0])
+    return log.scorio(**ROLES).next_trials(50, METRICS[1])
 
 
 ASKED = pytest.mark.parametrize("ask", [report, per_question, with_prior, counts])
