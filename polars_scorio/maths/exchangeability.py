@@ -19,6 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.maths.array_rows import Floats, Ints, row_batches
+from polars_scorio.maths.questions import States
 
 Flags = NDArray[np.bool_]
 
@@ -54,6 +55,7 @@ class CheckResult(NamedTuple):
 
 
 FEW = CheckResult(None, f"fewer than {FEWEST} questions can be used")
+_EQUAL = CheckResult(None, "equal numbers of trials")
 
 
 class LogResult(NamedTuple):
@@ -72,14 +74,14 @@ class LogResult(NamedTuple):
         >>> LogResult.from_groups([CheckResult(0.0009), CheckResult(0.5)])
         LogResult(p=0.0018, verdict='alarm', groups=(0,))
         """
-        tested = [at for at, each in enumerate(results) if each.p is not None]
-        p_values = np.array([results[at].p for at in tested])
-        if not tested:
+        p_values = np.array([each.p for each in results], np.float64)
+        tested = np.flatnonzero(~np.isnan(p_values))
+        if not tested.size:
             return cls(None, "not tested", ())
-        p = smallest_p(p_values) if p is None else p
-        order = np.argsort(p_values, kind="stable")
-        named = [order[0], *order[1:][p_values[order[1:]] * len(tested) < ALARM_LEVEL]]
-        return cls(p, verdict_of(p, alarms=alarms), tuple(tested[at] for at in named))
+        p = smallest_p(p_values[tested]) if p is None else p
+        order = tested[np.argsort(p_values[tested], kind="stable")]
+        named = [order[0], *order[1:][p_values[order[1:]] * tested.size < ALARM_LEVEL]]
+        return cls(p, verdict_of(p, alarms=alarms), tuple(int(at) for at in named))
 
 
 def verdict_of(p: float | None, *, alarms: bool = True) -> str:
@@ -103,28 +105,55 @@ def each_group(
     return [test(*group) for group in groups]
 
 
+def trials_of_groups(states: States) -> list[tuple[Ints, ...]]:
+    """Trials, successes and number of the questions of each group."""
+    columns = *_trials_of_pairs(states), states.questions
+    starts = np.searchsorted(states.group, np.arange(states.groups))
+    return [*zip(*(np.split(column, starts)[1:] for column in columns), strict=True)]
+
+
+def _trials_of_pairs(states: States) -> tuple[Ints, Ints]:
+    """Trials and successes of the questions of each pair of a group and a state, (P,)."""
+    return states.n[states.state], states.counts[states.state, 1]
+
+
 # Copies
 
 
-def copies_by_counts(n: Ints, c: Ints, questions: Ints) -> CheckResult:
-    """Is every number of successes a multiple of a divisor of all numbers of trials?"""
-    mixed, some = (c > 0) & (c < n), n > 0
-    if questions[n > 1].sum() < FEWEST or not mixed.any():
-        return FEW
-    if n[mixed].max() > _MOST_COUNTED:
-        return CheckResult(None, f"a question has more than {_MOST_COUNTED:,} trials")
-    common, shortest = int(np.gcd.reduce(n[some])), int(n[mixed].min())
-    divisors = [d for d in range(2, min(common + 1, shortest)) if common % d == 0]
-    if not divisors:
-        return CheckResult(None, "no common divisor of the numbers of trials")
-    p, times = 1.0, divisors[0]
-    for d in divisors:
-        if not (c % d).any():
-            chances = [most_multiples(size, d) for size in n[mixed].tolist()]
-            chance = float(np.prod(np.power(chances, questions[mixed])))
-            p, times = min((p, times), (chance, d))
-    p = min(1.0, p * len(divisors))
-    return CheckResult(p, kind="counts", questions=int(questions[mixed].sum()), value=times)
+def copies_by_counts(states: States, share: int = 1) -> list[CheckResult]:
+    """Is every number of successes of a group a multiple of a divisor of all numbers of trials?
+
+    Another test of copies may have one `share` of the level.
+    """
+    (n, c), group, size = _trials_of_pairs(states), states.group, states.groups
+    mixed = (c > 0) & (c < n)
+    common, longest, shortest = np.zeros((3, size), np.int64)
+    np.gcd.at(common, group, n)
+    np.maximum.at(longest, group[mixed], n[mixed])
+    shortest += longest
+    np.minimum.at(shortest, group[mixed], n[mixed])
+    several, asked = (np.bincount(group, states.questions * some, size) for some in (n > 1, mixed))
+    few, long = (several < FEWEST) | (longest == 0), longest > _MOST_COUNTED
+    top = np.where(few | long, 0, np.minimum(common + 1, shortest))
+    p, times, number = np.ones(size), *np.zeros((2, size), np.int64)
+    for d in range(2, int(top.max(initial=0))):
+        divides = (d < top) & (common % d == 0)
+        times, number = np.where(divides & (number == 0), d, times), number + divides
+        holds = divides & (np.bincount(group, c % d, size) == 0)
+        rows = np.flatnonzero(mixed & holds[group])
+        levels, level = np.unique(n[rows], return_inverse=True)
+        each, chance = np.array([most_multiples(one, d) for one in levels.tolist()]), np.ones(size)
+        np.multiply.at(chance, group[rows], each[level] ** states.questions[rows])
+        p, times = np.where(chance < p, chance, p), np.where(chance < p, d, times)
+    p = np.minimum(1.0, share * number * p)
+    numbers = zip(*(each.tolist() for each in (few, long, p, asked, times)), strict=True)
+    return [
+        FEW if rare else
+        CheckResult(None, f"a question has more than {_MOST_COUNTED:,} trials") if beyond else
+        CheckResult(None, "no common divisor of the numbers of trials") if not d else
+        CheckResult(chance, "", "counts", None, None, int(questions), (), d)
+        for rare, beyond, chance, questions, d in numbers
+    ]  # fmt: skip
 
 
 @cache
@@ -139,22 +168,18 @@ def most_multiples(n: int, d: int) -> float:
     return float((chances[:, j % d == 0].sum(1) / chances.sum(1)).max())
 
 
-def never_mixed(groups: Sequence[tuple[Ints, Ints, Ints]]) -> list[int]:
+def never_mixed(states: States) -> list[int]:
     """The groups without a mixed question, where ten questions succeed always, and ten never.
 
     No test tells copies from a model that always gives the same answer.
-
-    >>> n, c, questions = np.array([4, 4]), np.array([0, 4]), np.array([10, 10])
-    >>> never_mixed([(n, c, questions), (n, c, questions - 1), (n + 1, c, questions)])
-    [0]
     """
-    places = []
-    for place, (n, c, questions) in enumerate(groups):
-        several = n > 1
-        right, wrong = (questions[several & (c == same)].sum() for same in (n, 0 * n))
-        if min(right, wrong) >= FEWEST and right + wrong == questions[several].sum():
-            places.append(place)
-    return places
+    n, c = _trials_of_pairs(states)
+    right, wrong, all_of = (
+        np.bincount(states.group, states.questions * (some & (n > 1)), states.groups)
+        for some in (c == n, c == 0, n > 1)
+    )
+    same = (np.minimum(right, wrong) >= FEWEST) & (right + wrong == all_of)
+    return [int(place) for place in np.flatnonzero(same)]
 
 
 def copied_runs(present: Flags, success: Flags) -> CheckResult:
@@ -290,13 +315,20 @@ def runs_p(groups: Sequence[RunResult]) -> float | None:
 # Stopping
 
 
-def stopping_by_counts(n: Ints, c: Ints, questions: Ints) -> CheckResult:
-    """Do all short questions share what a rule that looks at outcomes would have stopped at?
+def stopping_by_counts(states: States) -> list[CheckResult]:
+    """Do all short questions of a group share what a rule that looks at outcomes would stop at?
 
     Fisher's exact test with longer questions thinned, of the `_STOPS` that may have been a rule.
     """
+    n, _ = _trials_of_pairs(states)
     if not n.size or n.min() == n.max():
-        return CheckResult(None, "equal numbers of trials")
+        return [_EQUAL] * states.groups
+    return each_group(_stopping_of_group, trials_of_groups(states))
+
+
+def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
+    if not n.size or n.min() == n.max():
+        return _EQUAL
     if questions.sum() < FEWEST:
         return FEW
     least, short = int(n.min()), n < n.max()
@@ -377,7 +409,7 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
     (0.00099, 12)
     """
     if not n.size or n.min() == n.max():
-        return CheckResult(None, "equal numbers of trials")
+        return _EQUAL
     if last_is_largest is None:
         return CheckResult(None, "ids do not tell which trial was the last")
     mixed = largest < n
@@ -436,7 +468,7 @@ def stopping_by_order(present: Flags, success: Flags) -> CheckResult:
     present, success = present[some], success[some]
     n, c = present.sum(1), success.sum(1)
     if not n.size or n.min() == n.max():
-        return CheckResult(None, "equal numbers of trials")
+        return _EQUAL
     if n.size < FEWEST:
         return FEW
     stops = stops_of(n, c)
@@ -465,10 +497,14 @@ def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
 # Difficulty
 
 
-def unequal_trials(n: Ints, c: Ints, questions: Ints) -> CheckResult:
-    """Do questions with fewer trials succeed less, or more, than those with most?"""
+def unequal_trials(states: States) -> list[CheckResult]:
+    """Do questions of a group with fewer trials succeed less, or more, than those with most?"""
+    return each_group(_unequal_group, trials_of_groups(states))
+
+
+def _unequal_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
     if not n.size or n.min() == n.max():
-        return CheckResult(None, "equal numbers of trials")
+        return _EQUAL
     if questions.sum() < FEWEST:
         return FEW
     fewer, rate = n < n.max(), c / n

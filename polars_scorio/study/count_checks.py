@@ -7,9 +7,10 @@ tests of the ids of trials and runs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,13 +28,13 @@ from polars_scorio.maths.exchangeability import (
     LabelCounts,
     LogResult,
     copies_by_counts,
-    each_group,
     error_rates_differ,
     labels_by_difficulty,
     never_mixed,
     stopping_by_counts,
     unequal_trials,
 )
+from polars_scorio.maths.questions import States, question_pairs
 
 PLACE, TRIALS, SUCCESSES = ":group", ":n", ":c"  # of a group; of a question, with an outcome
 
@@ -91,15 +92,6 @@ def spoken_findings(findings: Sequence[CheckFinding]) -> list[CheckFinding]:
     return [each for each in findings if each.verdict in SPOKEN]
 
 
-class GroupStates(NamedTuple):
-    """Trials and successes of the questions of a group, and how many are alike."""
-
-    n: Ints
-    c: Ints
-    questions: Ints
-    labels: LabelCounts | None
-
-
 @dataclass(frozen=True, eq=False)  # no slots: the states are kept
 class CountedLog:
     """The questions of a log as tests see them.
@@ -114,39 +106,31 @@ class CountedLog:
     graded: bool = False  # whether categories are real-valued rewards
 
     @cached_property
-    def states(self) -> list[GroupStates]:
-        """The states of each group."""
-        labels = [*LABELS[::2]] if LABELS[0] in self.questions.columns else []
-        often = pl.col(TIMES).sum() if TIMES in self.questions.columns else pl.len()
-        keys = [PLACE, TRIALS, SUCCESSES, *labels]
-        states = self.questions.group_by(keys).agg(often.cast(pl.Int64).alias(TIMES)).sort(keys)
-        places = states[PLACE].to_numpy()
-        numbers = states.select(TRIALS, SUCCESSES, TIMES, *labels).to_numpy().astype(np.int64).T
-        start, stop = (
-            np.searchsorted(places, np.arange(self.keys.height), side=side)
-            for side in ("left", "right")
-        )
-        each = [numbers[:, slice(*ends)] for ends in zip(start, stop, strict=True)]
-        return [
-            GroupStates(n, c, often_, LabelCounts(c, n - c, known[0], known[1]) if labels else None)
-            for n, c, often_, *known in each
-        ]
+    def states(self) -> States:
+        """The questions of each group by their trials and successes."""
+        n, c, place = (self.questions[name].to_numpy() for name in (TRIALS, SUCCESSES, PLACE))
+        counts = np.stack([n - c, c], axis=1, dtype=np.int64)
+        often = self.questions.get_column(TIMES, default=pl.Series(np.ones_like(n))).to_numpy()
+        return States.tally(counts, 0 * counts, place.astype(np.int64), often, self.keys.height)
 
     @property
     def trial_count(self) -> int:
         """The trials of the log that have an outcome."""
-        return sum(int(state.n @ state.questions) for state in self.states)
+        return int(self.states.trials.sum())
 
     @property
     def has_ids(self) -> bool:
         """Whether rows carry ids, of runs or trials."""
         return self.trials.count is None and run_part(self.trials) is not None
 
-    def tested(self, test: Callable[..., CheckResult]) -> list[CheckResult]:
+    def tested(self, test: Callable[[States], list[CheckResult]]) -> list[CheckResult]:
         """The results of a test of the trials and successes of each group."""
-        if self.graded:
-            return [_BINARY for _ in self.states]
-        return each_group(test, [state[:3] for state in self.states])
+        return [_BINARY] * self.keys.height if self.graded else test(self.states)
+
+    def trials_of(self, *places: int) -> Ints:
+        """Trials that questions of some groups have."""
+        states = self.states
+        return states.n[states.state[np.isin(states.group, places)]]
 
     @property
     def knows_first(self) -> bool:
@@ -156,7 +140,7 @@ class CountedLog:
 
     def first_words(self, place: int) -> str:
         """The option that counts as many first trials of each question as all of a group have."""
-        least = int(self.states[place].n.min())
+        least = int(self.trials_of(place).min())
         option = f"first={least} counts the first {'trial' if least == 1 else least}"
         return (
             f"{option if self.knows_first else f'with ordered trial ids {option}'} of each question"
@@ -248,16 +232,13 @@ def count_findings(log: CountedLog) -> list[CheckFinding]:
 def stopping_finding(log: CountedLog) -> CheckFinding:
     """Trials that stopped on outcomes, by what short questions have in common."""
     results = log.tested(stopping_by_counts)
-    _, stratum = log.strata()
-    for number in np.unique(stratum):
-        groups = np.flatnonzero(stratum == number)
-        lengths = {tuple(np.repeat(*log.states[at][::2]).tolist()) for at in groups}
-        if groups.size > 1 and len(lengths) == 1 and results[groups[0]].p is not None:
-            planned = CheckResult(None, "all models have the same numbers of trials, as by plan")
-            results = [planned if at in groups else each for at, each in enumerate(results)]
+    planned = CheckResult(None, "all models have the same numbers of trials, as by plan")
+    if any(each.p is not None for each in results):
+        for place in _planned_groups(log):
+            results[place] = results[place] if results[place].p is None else planned
 
     def words(place: int, result: CheckResult, p: str) -> str:
-        n, value = log.states[place].n, result.value or 0
+        value = result.value or 0
         outcome = result.kind.removesuffix("es").removesuffix("s")
         ended = {
             "successes": f"{_count_of(value, 'success') if value else 'no success'}",
@@ -271,19 +252,27 @@ def stopping_finding(log: CountedLog) -> CheckFinding:
             biased = "Pass@k and Pass^k are biased, avg hardly"
         return (
             f"{log.group_name(place)}: all {result.questions:,} questions with fewer than "
-            f"{n.max()} trials ended with {ended} ({p}). If trials stopped on outcomes, {biased}: "
-            f"{log.first_words(place)}. If their numbers were planned, ignore this."
+            f"{log.trials_of(place).max()} trials ended with {ended} ({p}). If trials stopped "
+            f"on outcomes, {biased}: {log.first_words(place)}. If their numbers were planned, "
+            "ignore this."
         )
 
     return log.finding("stopping", results, words)
 
 
+def _planned_groups(log: CountedLog) -> list[int]:
+    """The groups of strata whose models, two or more, have the same numbers of trials."""
+    stratum, states = log.strata()[1].tolist(), log.states
+    group, *lengths = question_pairs(states.group, states.n[states.state], states.questions)
+    ends = np.searchsorted(group, np.arange(1, states.groups))
+    each = [part.tobytes() for part in np.split(np.stack(lengths, axis=1), ends)]
+    distinct, models = Counter(at for at, _ in {*zip(stratum, each, strict=True)}), Counter(stratum)
+    return [place for place, at in enumerate(stratum) if models[at] > 1 == distinct[at]]
+
+
 def copied_counts(log: CountedLog) -> list[CheckResult]:
     """Copies by counts, at half the level where rows have ids: pairs of runs have the other one."""
-    results = log.tested(copies_by_counts)
-    if not log.has_ids:
-        return results
-    return [each._replace(p=each.p and min(1.0, 2 * each.p)) for each in results]
+    return log.tested(partial(copies_by_counts, share=2 if log.has_ids else 1))
 
 
 def copies_finding(
@@ -314,14 +303,13 @@ def copies_finding(
 
 def mixed_finding(log: CountedLog) -> CheckFinding:
     """Models that never change their outcomes: a fact, which no test tells from copies."""
-    several = [state.n for state in log.states if (state.n > 1).any()]
-    if log.graded or not several:
+    if log.graded or log.states.n.max(initial=0) <= 1:
         why = _BINARY.why if log.graded else "one trial a question"
         return CheckFinding("mixed", "not tested", f"Not tested: {why}.", CheckResult(None, why))
-    places = never_mixed([state[:3] for state in log.states])
+    places = never_mixed(log.states)
     if not places:
         return CheckFinding("mixed", "ok", f"{CHECKS['mixed'].quiet}.", CheckResult(None))
-    n = np.concatenate([log.states[at].n for at in places])
+    n = log.trials_of(*places)
     many = f"{n.max()}" if n.min() == n.max() else f"{n.min()} to {n.max()}"
     once = "first=1 counts each question once"
     once = once if log.knows_first else "keep one trial of each question"
@@ -334,7 +322,7 @@ def mixed_finding(log: CountedLog) -> CheckFinding:
         f"{_names_listed(names)}: no question changed its outcome in "
         f"{many} trials. If {who} deterministic, these "
         f"numbers hold. If answers came from a cache, {once}.",
-        CheckResult(None, questions=int(log.states[places[0]].questions.sum())),
+        CheckResult(None, questions=int(log.states.size[places[0]])),
         log.key(places[0]),
         names,
     )
@@ -351,11 +339,11 @@ class _ErrorRates(NamedTuple):
 
 def errors_finding(log: CountedLog) -> CheckFinding:
     """Shares of labelled errors that differ between models, and what they do to a difference."""
-    strata, stratum = log.strata()
     questions = log.questions
     if ERRORS not in questions.columns or not questions[ERRORS].sum():
         none = CheckResult(None, "no failure has the label of an error")
         return log.finding("errors", [none], _plain_p)
+    strata, stratum = log.strata()
     rates = [_error_rates(log, np.flatnonzero(stratum == at)) for at in range(len(strata))]
 
     def words(place: int, result: CheckResult, p: str) -> str:
@@ -398,9 +386,13 @@ def _error_rates(log: CountedLog, groups: Ints) -> _ErrorRates:
 
 def labels_finding(log: CountedLog) -> CheckFinding:
     """Labels of people that are on easier, or harder, questions than the rest."""
-    none = CheckResult(None, "no trial has a label of truth=")
-    judged = [(each.labels, each.questions) for each in log.states if each.labels is not None]
-    results = each_group(labels_by_difficulty, judged) or [none]
+    results = [CheckResult(None, "no trial has a label of truth=")]
+    if LABELS[0] in log.questions.columns:
+        names = SUCCESSES, TRIALS, *LABELS[::2], PLACE
+        c, n, *known, place = (log.questions[name].to_numpy() for name in names)
+        rows = np.stack([c, n - c, *known, np.ones_like(n)])
+        parts = np.split(rows, np.searchsorted(place, np.arange(1, log.keys.height)), axis=1)
+        results = [labels_by_difficulty(LabelCounts(*part[:-1]), part[-1]) for part in parts]
 
     def words(place: int, result: CheckResult, p: str) -> str:
         return (

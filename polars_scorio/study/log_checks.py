@@ -483,7 +483,7 @@ def counted_groups(groups: pl.DataFrame, request: Request) -> CountedLog:
     trials, classes = request.trials, request.classes
     rows = groups.lazy().select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
     sized = rows.unnest(QUESTIONS).with_columns(question_sizes(classes)).filter(pl.col(TRIALS) > 0)
-    questions = sized.collect()
+    questions = sized.collect(engine="in-memory")
     parts = [part for part in (*trials.by, trials.model) if part]
     asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
     whole = trials if trials.study else replace(trials, frame=trials.frame.filter(*asked))

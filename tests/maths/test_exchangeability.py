@@ -8,6 +8,7 @@ from scipy import stats
 
 from polars_scorio.maths import exchangeability as checks
 from polars_scorio.maths.exchangeability import CheckResult, LabelCounts, LogResult, RunResult
+from polars_scorio.maths.questions import States
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("checks_5")
@@ -22,9 +23,15 @@ def cases(test):
 
 
 def counted(log):
-    """Trials and successes of each question, and that each stands for itself."""
-    n, c = np.array(log["n"]), np.array(log["c"])
-    return n, c, np.ones_like(n)
+    """The questions of one group."""
+    return group_states(np.array(log["n"]), np.array(log["c"]))
+
+
+def group_states(n, c, questions=1):
+    """Questions of one group with n trials and c successes."""
+    none = np.zeros_like(n)
+    counts = np.stack([n - c, c], axis=1)
+    return States.tally(counts, 0 * counts, none, questions + none, 1)
 
 
 def tables(log):
@@ -33,21 +40,21 @@ def tables(log):
 
 @pytest.mark.parametrize(("log", "expected"), cases("stopping"))
 def test_what_short_questions_share_is_tested(log, expected):
-    found = checks.stopping_by_counts(*counted(log))
+    found = checks.stopping_by_counts(counted(log))[0]
     assert found.p == (None if expected["p"] is None else pytest.approx(expected["p"], rel=1e-9))
     assert ([found.kind, found.value] if found.kind else None) == expected["kind"]
 
 
 @pytest.mark.parametrize(("log", "expected"), cases("copies_by_counts"))
 def test_numbers_of_successes_that_share_a_divisor_are_tested(log, expected):
-    found = checks.copies_by_counts(*counted(log))
+    found = checks.copies_by_counts(counted(log))[0]
     assert found.p == pytest.approx(expected["p"], rel=1e-9)
     assert found.value == expected["divisor"]
 
 
 @pytest.mark.parametrize(("log", "expected"), cases("never_mixed"))
 def test_a_model_that_never_changes_its_outcomes_is_known(log, expected):
-    assert checks.never_mixed([counted(log)]) == [0] * expected
+    assert checks.never_mixed(counted(log)) == [0] * expected
 
 
 @pytest.mark.parametrize(("log", "expected"), cases("errors"))
@@ -97,9 +104,9 @@ def test_verdicts_have_one_level_each(case, expected):
 
 
 def test_no_check_is_made_without_ten_questions():
-    n, c, one = np.array([2, 4] * 4), np.array([1, 2] * 4), np.ones(8, int)
-    assert checks.stopping_by_counts(n, c, one) == checks.FEW
-    assert checks.copies_by_counts(n, c, one) == checks.FEW
+    states = group_states(np.array([2, 4] * 4), np.array([1, 2] * 4))
+    assert checks.stopping_by_counts(states) == [checks.FEW]
+    assert checks.copies_by_counts(states) == [checks.FEW]
     few = np.ones((8, 4), bool)
     assert checks.differing_runs([(few, few)])[0].result == checks.FEW
     assert checks.runs_p([RunResult(checks.FEW)]) is None
@@ -129,9 +136,8 @@ def test_the_chance_of_a_multiple_is_the_largest_of_all_rates(n, d):
 
 
 def test_questions_of_many_trials_are_not_counted_for_copies():
-    n = np.full(20, 10**9)
-    found = checks.copies_by_counts(n, np.full(20, 10**8), np.ones(20, int))
-    assert found.why == "a question has more than 1,024 trials"
+    found = checks.copies_by_counts(group_states(np.full(20, 10**9), np.full(20, 10**8)))
+    assert found[0].why == "a question has more than 1,024 trials"
 
 
 def made(seed, questions=60, runs=6):
@@ -174,12 +180,11 @@ def test_a_broken_run_is_named():
 
 def findings(present, success):
     """The p-value of each test of a model."""
-    n, c = present.sum(1), success.sum(1)
-    one = np.ones_like(n)
+    states = group_states(present.sum(1), success.sum(1))
     return {
-        "stopping": checks.stopping_by_counts(n, c, one).p,
+        "stopping": checks.stopping_by_counts(states)[0].p,
         "order": checks.stopping_by_order(present, success).p,
-        "counts": checks.copies_by_counts(n, c, one).p,
+        "counts": checks.copies_by_counts(states)[0].p,
         "pairs": checks.copied_runs(present, success).p,
         "runs": checks.differing_runs([(present, success)])[0].result.p,
     }
@@ -198,10 +203,10 @@ def test_neither_the_names_of_questions_nor_their_order_counts():
 def test_equal_questions_can_be_counted_together(states):
     n = np.repeat([2, 4, 4], [12, 20, 9])
     c = np.repeat([2, 2, 4], [12, 20, 9])
-    alone = n, c, np.ones_like(n)
     together = np.array([2, 4, 4]), np.array([2, 2, 4]), np.array([12, 20, 9])
     test = checks.stopping_by_counts if states else checks.copies_by_counts
-    assert test(*alone).p == pytest.approx(test(*together).p)
+    alone, counted_once = (test(group_states(*each))[0].p for each in ((n, c), together))
+    assert alone == pytest.approx(counted_once)
 
 
 def sampled(rng, questions, chosen):
@@ -267,14 +272,13 @@ def stopped(rng, rule, questions=300, most=8):
         while len(seen) < most and not (seen and RULES[rule](seen)):
             seen.append(bool(rng.random() < rate))
         rows.append((len(seen), sum(seen)))
-    n, c = np.array(rows).T
-    return n, c, np.ones_like(n)
+    return group_states(*np.array(rows).T)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_rules_that_look_at_outcomes_are_found(rule):
     rng = np.random.default_rng(7)
-    found = [checks.stopping_by_counts(*stopped(rng, rule)) for _ in range(10)]
+    found = [checks.stopping_by_counts(stopped(rng, rule))[0] for _ in range(10)]
     assert sum(each.p < checks.ALARM_LEVEL for each in found) >= 8
     assert {each.kind for each in found if each.p < checks.ALARM_LEVEL} <= {*FOUND[rule]} | {
         FOUND[rule]
