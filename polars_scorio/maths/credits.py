@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.draws import (
     area_at,
     binomial_chances,
@@ -35,6 +35,8 @@ from polars_scorio.maths.draws import (
     sum_of_gaps,
 )
 from polars_scorio.maths.populations import (
+    MOST_COUNTED,
+    LivePopulations,
     StateChances,
     beta_quantile,
     fixed_populations,
@@ -47,7 +49,7 @@ GainsOf: TypeAlias = Callable[[int], Floats]
 
 _ROUNDING = 1e-12
 _TERMS = 128  # of a power: the coefficients fall by half and more from term to term
-_KEPT = 1024  # tables at rates that groups and reports share
+_KEPT = 256  # tables at rates that groups and reports share
 
 
 class Power(NamedTuple):
@@ -65,21 +67,21 @@ class Power(NamedTuple):
             return None
         return cls(gains.size, float(gains.max()), every=success > 1)
 
-    def noise_at(self, p: Floats, q: Floats, n: int) -> Floats:
-        """Variance of the estimate from n trials at some rates, (I,)."""
+    def noise_at(self, p: Floats, q: Floats, n: Ints) -> Floats:
+        """Variance of the estimate from n trials (L,) at some rates (I,), (L, I)."""
         p, q = (q, p) if self.every else (p, q)
         r = np.arange(1.0, min(self.k, _TERMS) + 1)[:, None]
         # C(k, r)^2 / C(n, r), and the chance of one way to have r successes in 2 k trials.
         ways = np.cumsum(2 * np.log((self.k + 1 - r) / r) - np.log((n + 1 - r) / r), axis=0)
-        logs = ways + scipy.special.xlogy(r, p)
+        logs = scipy.special.xlogy(r, p)
         with np.errstate(divide="ignore"):
             logs += (2 * self.k - r) * _log_rate(q, p)
-        return np.asarray(self.gain**2 * np.exp(logs).sum(axis=0))
+        return np.asarray(self.gain**2 * (np.exp(ways).T @ np.exp(logs)))
 
-    def noise_estimates(self, n: int, c: Ints) -> Floats:
-        """Unbiased estimates of that variance from the successes in n >= 2 k trials, (C,)."""
+    def noise_estimates(self, n: Ints, c: Ints) -> Floats:
+        """Unbiased estimates of that variance from c successes in n >= 2 k trials, (C,)."""
         avoided = n - c if self.every else c
-        once, _ = no_success_drawn(np.full_like(c, n), avoided, self.k)
+        once, _ = no_success_drawn(n, avoided, self.k)
         left = n - avoided - (2 * self.k - 1)
         gaps = sum_of_gaps(avoided.astype(float), np.maximum(left, 1).astype(float), self.k, self.k)
         return np.asarray((self.gain * once) ** 2 * np.where(left > 0, -np.expm1(-gaps), 1.0))
@@ -188,32 +190,46 @@ class CreditTable(NamedTuple):
     largest: Floats  # its largest size among all states with so many trials, (S,)
 
 
-def credit_table(chances: StateChances, gains: GainsOf, live: Ints) -> CreditTable:
-    """The table of a draw under the populations `live`, for states of at least k trials."""
-    table = CreditTable(*np.empty((3, chances.n.size, live.size)), *np.empty((5, chances.n.size)))
-    few, n = chances.counted, chances.n[chances.counted]
-    levels, place = np.unique(n, return_inverse=True)
-    drawn = [gains(size).tobytes() for size in levels.tolist()]
-    of_level = [*zip(drawn, levels.tolist(), strict=True)]
-    if of_level:
-        values, rests = np.stack([_kept_values(each) for each in drawn], axis=1)[:, place]
-        noise = np.stack([_kept_noise(*each) for each in of_level])[place]
-        table.value[few], table.flat_value[few] = chances.means(values, live)
-        table.rest[few], table.flat_rest[few] = chances.means(rests, live)
-        table.noise[few], table.flat_noise[few] = chances.means(noise, live)
-    for level, each in enumerate(of_level):
-        rows, unbiased = few[place == level], _kept_estimates(*each)
-        table.unbiased[rows], table.largest[rows] = (
-            unbiased[chances.c[rows]],
-            np.abs(unbiased).max(),
-        )
-    if chances.large.size:
-        rows = chances.large
-        numbers = _first_order(gains, chances.n[rows], chances.c[rows])
+def credit_table(
+    chances: StateChances, gains: GainsOf, live: LivePopulations
+) -> tuple[CreditTable, Mask]:
+    """The table of a draw under some populations, and which states have fewer trials.
+
+    These have zeros.
+    """
+    size, n, c = chances.n.size, chances.n, chances.c
+    table = CreditTable(*np.zeros((3, size, live.places.size)), *np.zeros((5, size)))
+    every, short = np.arange(size), np.ones(size, np.bool_)
+    for rows, drawn in _same_draws(gains, n):
+        known = every[rows][drawn.size <= n[rows]]
+        short[known] = False
+        few = known[n[known] <= MOST_COUNTED]
+        if few.size:
+            _fill_table(table, chances, drawn.tobytes(), live, few)
+    rows = np.flatnonzero(~short & (n > MOST_COUNTED))
+    if rows.size:
+        numbers = _first_order(gains, n[rows], c[rows])
         for row, number in enumerate(numbers):
             table[row][rows], table[row + len(numbers)][rows] = number[:, None], number
-        table.unbiased[rows], table.largest[rows] = numbers[-1], 0.0
-    return table
+        table.unbiased[rows] = numbers[-1]
+    return table, short
+
+
+def _fill_table(
+    table: CreditTable, chances: StateChances, drawn: bytes, live: LivePopulations, few: Ints
+) -> None:
+    """Fill in the states `few`, of few enough trials for sums over rates, of one draw."""
+    rows = slice(None) if few.size == chances.n.size else few
+    levels, place = np.unique(chances.n[rows], return_inverse=True)
+    asked = drawn, tuple(levels.tolist())
+    noise, (values, rests) = _kept_noise(*asked), _kept_values(drawn)
+    of_states = noise[0] if levels.size == 1 else noise[place]
+    for part, each in enumerate((values, rests, of_states)):
+        table[part][rows], table[part + 3][rows] = chances.means(each, live, rows)
+    unbiased, largest = _kept_estimates(*asked)
+    start = np.cumsum(levels + 1) - levels - 1
+    table.unbiased[rows] = unbiased[start[place] + chances.c[rows]]
+    table.largest[rows] = largest[place]
 
 
 @lru_cache(maxsize=_KEPT)
@@ -229,31 +245,46 @@ def _credit_and_rest(p: Floats, q: Floats, gains: Floats) -> tuple[Floats, Float
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept_noise(gains: bytes, n: int) -> Floats:
-    """Variance of the estimate from n trials at the fixed rates."""
+def _kept_noise(gains: bytes, levels: tuple[int, ...]) -> Floats:
+    """Variance of the estimate from so many trials at the fixed rates, (L, 241)."""
     fixed, drawn = fixed_populations(), np.frombuffer(gains)
     power = Power.from_gains(drawn)
     if power is not None:
-        return power.noise_at(fixed.p, fixed.q, n)
-    square = binomial_chances(n, fixed.p, fixed.q) @ _all_estimates(drawn, n) ** 2
-    return np.asarray(np.maximum(square - _kept_values(gains)[0] ** 2, 0.0))
+        return power.noise_at(fixed.p, fixed.q, np.array(levels))
+    squares = [
+        binomial_chances(n, fixed.p, fixed.q) @ _all_estimates(drawn, n) ** 2 for n in levels
+    ]
+    return np.asarray(np.maximum(squares - _kept_values(gains)[0] ** 2, 0.0))
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept_estimates(gains: bytes, n: int) -> Floats:
-    """Unbiased estimates of that variance for c = 0..n successes; NaN if 2 k > n."""
-    drawn = np.frombuffer(gains)
+def _kept_estimates(gains: bytes, levels: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Unbiased estimates of that variance for c = 0..n successes of each n, and their largest size.
+
+    NaN if 2 k > n.
+    """
+    drawn, n = np.frombuffer(gains), np.array(levels)
+    power = Power.from_gains(drawn)
+    if power is None:
+        each = np.concatenate([_square_estimates(drawn, size) for size in levels])
+    else:
+        of_states, c = np.repeat(n, n + 1), np.concatenate([np.arange(size + 1) for size in levels])
+        some = 2 * power.k <= of_states
+        each = np.full(c.size, np.nan)
+        each[some] = power.noise_estimates(of_states[some], c[some])
+    return each, np.maximum.reduceat(np.abs(each), np.cumsum(n + 1) - n - 1)
+
+
+def _square_estimates(drawn: Floats, n: int) -> Floats:
+    """The square of the estimate, less the mean product of two draws without a common trial."""
     if 2 * drawn.size > n:
         return np.full(n + 1, np.nan)
-    power, every = Power.from_gains(drawn), np.arange(n + 1)
-    if power is not None:
-        return power.noise_estimates(n, every)
-    # The square of the estimate, less the mean product of two draws without a common trial.
     k, credit = drawn.size, credit_of(drawn)
     first: Ints = np.arange(k + 1)
     rest = np.clip(np.arange(2 * k + 1)[:, None] - first, 0, k)
     product = (draw_chances(2 * k, k) * credit * credit[rest]).sum(axis=1)
-    return np.asarray(_all_estimates(drawn, n) ** 2 - mean_drawn_credit(n, every, product))
+    unbiased = mean_drawn_credit(n, np.arange(n + 1), product)
+    return np.asarray(_all_estimates(drawn, n) ** 2 - unbiased)
 
 
 def _all_estimates(gains: Floats, n: int) -> Floats:

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
 from polars_scorio.maths.credits import (
     CreditTable,
     EndDraw,
@@ -31,6 +31,7 @@ from polars_scorio.maths.credits import (
 from polars_scorio.maths.families import standardized_differences, student_z
 from polars_scorio.maths.independent import inverted_z
 from polars_scorio.maths.populations import (
+    LivePopulations,
     StateChances,
     fixed_populations,
     population_weights,
@@ -45,9 +46,12 @@ if TYPE_CHECKING:
 _DOUBLED = 4.0  # of the variance: the uniform prior may at most double the width
 _UNSEEN = 1.15  # least factor where the counts do not show the variance
 _NO_WEIGHT = 1e-14  # of a population; 1e-9 moves ends by up to 3e-6 where all trials agree
-_GROUPS, _ROWS, _STATES = 1024, 2**16, 4096  # in a block
+_GROUPS, _ROWS, _STATES = 1024, 2**16, 512  # in a block
 _ALIKE = 1e-9  # relative difference of numbers of questions that are the same
 _DENSE = 0.2  # share of states that a group has, from which on matrices are dense
+
+
+_Sums: TypeAlias = "Floats | scipy.sparse.csr_array"  # by group and state
 
 
 class _Questions(NamedTuple):
@@ -65,7 +69,7 @@ class _Questions(NamedTuple):
         """Sums of values of rows, (G,)."""
         return np.bincount(self.group, values, self.groups).astype(np.float64)
 
-    def sums(self, power: int) -> Floats | scipy.sparse.csr_array:
+    def sums(self, power: int) -> _Sums:
         """Sums over the questions in each state of a power of their weights, (G, S)."""
         shape, data = (self.groups, self.n.size), self.number * self.weight**power
         if self.group.size < _DENSE * shape[0] * shape[1]:
@@ -86,7 +90,8 @@ class _Questions(NamedTuple):
             stop = int(np.searchsorted(ends, ends[start] + _ROWS, side="right")) - 1
             stop = min(max(stop, start + 1), start + _GROUPS, self.groups)
             rows = slice(int(ends[start]), int(ends[stop]))
-            first, state = np.unique(self.state[rows], return_inverse=True)
+            place, state = distinct_rows([self.n[self.state[rows]], self.state[rows]])
+            first = self.state[rows][place]
             of_rows = self.group[rows] - start, state, self.number[rows], self.weight[rows]
             part = _Questions(self.n[first], self.c[first], *of_rows, stop - start)
             parts.append((slice(start, stop), part))
@@ -159,8 +164,8 @@ def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> list[MeanNoise]:
     results = np.full((len(draws), 4, asked.states.groups), np.nan)
     for groups, questions in asked.questions.blocks():
         evidence = _Evidence(questions)
-        for row, gains in enumerate(draws):
-            results[row, :, groups] = _noise_of_mean(evidence, gains)
+        for row, sums in enumerate(_metric_sums(evidence, draws)):
+            results[row, :, groups] = _noise_of_mean(evidence, *sums)
     return [MeanNoise(*each) for each in results]
 
 
@@ -169,7 +174,7 @@ def expected_correlations(asked: Weighted) -> Floats:
     expected = np.empty(asked.states.groups)
     for groups, questions in asked.questions.blocks():
         evidence = _Evidence(questions)
-        expected[groups] = evidence.weights @ fixed_populations().correlation[evidence.live]
+        expected[groups] = evidence.weights @ fixed_populations().correlation[evidence.live.places]
     return expected
 
 
@@ -179,37 +184,34 @@ class _Evidence:
     def __init__(self, questions: _Questions) -> None:
         self.questions = questions
         self.powers = {power: questions.sums(power) for power in (0, 1, 2, 4)}
-        self._blocks = [
-            slice(start, start + _STATES) for start in range(0, questions.n.size, _STATES)
-        ]
-        self._kept = [self._made(rows) for rows in self._blocks[:1]]
+        self._first = StateChances(questions.n[:_STATES], questions.c[:_STATES])
         logs = np.zeros((questions.groups, 1))
         for rows, chances in self.blocks():
             logs = logs + self.powers[0][:, rows] @ chances.logs
         weights = population_weights(logs)
-        self.live = np.flatnonzero(weights.max(axis=0, initial=0.0) > _NO_WEIGHT)
-        self.weights = np.ascontiguousarray(weights[:, self.live])
-
-    def _made(self, rows: slice) -> StateChances:
-        return StateChances(self.questions.n[rows], self.questions.c[rows])
+        live = np.flatnonzero(weights.max(axis=0, initial=0.0) > _NO_WEIGHT)
+        self.live = LivePopulations.from_places(live)
+        self.weights = np.ascontiguousarray(weights[:, live])
 
     def blocks(self) -> Iterator[tuple[slice, StateChances]]:
         """The states in blocks; chances of other blocks than the first one are made anew."""
-        yield from zip(self._blocks, self._kept, strict=False)
-        for rows in self._blocks[1:]:
-            yield rows, self._made(rows)
+        n, c = self.questions.n, self.questions.c
+        for start in range(0, n.size, _STATES):
+            rows = slice(start, start + _STATES)
+            yield rows, StateChances(n[rows], c[rows]) if start else self._first
 
 
 class _MetricSums(NamedTuple):
-    """Sums over the questions of each group, (G, J) by population, or (G,)."""
+    """Sums over the questions of each group, (G,), or by population, (G, J)."""
 
-    value: Floats  # expected metric and complement, times the weight, already over populations
+    noises: Floats  # expected variance under each population, times the squared weight
+    value: Floats  # expected metric and complement, times the weight
     rest: Floats
-    noise: Floats  # expected variance, times the squared weight
-    flat_value: Floats  # all three under the uniform prior
+    noise: Floats  # `noises` over all populations
+    squares: Floats  # squared noise, times the fourth power of the weight
+    flat_value: Floats  # as the three of these under the uniform prior
     flat_rest: Floats
     flat_noise: Floats
-    squares: Floats  # squared noise, times the fourth power of the weight
     flat_squares: Floats
     unbiased: Floats  # what the counts show of the variance, times the squared weight
     unbiased_squares: Floats
@@ -217,63 +219,60 @@ class _MetricSums(NamedTuple):
     short: Floats  # questions with fewer trials than k
 
 
-def _metric_sums(evidence: _Evidence, gains: GainsOf) -> tuple[_MetricSums, Floats]:
-    """The sums of a metric, and the largest size of what a question may show."""
-    questions, powers, weights = evidence.questions, evidence.powers, evidence.weights
-    totals: list[Floats | float] = [0.0] * len(_MetricSums._fields)
-    largest = np.zeros(questions.n.size)
+def _metric_sums(
+    evidence: _Evidence, draws: Sequence[GainsOf]
+) -> Iterator[tuple[_MetricSums, Floats]]:
+    """The sums of each metric, and the largest size of what a question of a group may show."""
+    questions, weights = evidence.questions, evidence.weights
+    totals: list[list[Any]] = [[0.0] * len(_MetricSums._fields) for _ in draws]
+    largest = np.zeros((len(draws), questions.n.size))
     for rows, chances in evidence.blocks():
-        one, two, four = (powers[power][:, rows] for power in (1, 2, 4))
-        table, short = _padded_table(chances, gains, evidence.live)
-        hidden, unbiased = np.isnan(table.unbiased), np.nan_to_num(table.unbiased)
-        largest[rows] = np.nan_to_num(table.largest)
-        parts = [
-            (one @ table.value * weights).sum(axis=1),
-            (one @ table.rest * weights).sum(axis=1),
-            two @ table.noise,
-            one @ table.flat_value,
-            one @ table.flat_rest,
-            two @ table.flat_noise,
-            _mixed_squares(four, weights, table.noise),
-            four @ table.flat_noise**2,
-            two @ unbiased,
-            four @ unbiased**2,
-            powers[0][:, rows] @ hidden.astype(np.float64),
-            powers[0][:, rows] @ short.astype(np.float64),
-        ]
-        totals = [total + part for total, part in zip(totals, parts, strict=True)]
-    return _MetricSums(*(np.asarray(total) for total in totals)), questions.largest(largest)
+        powers = [evidence.powers[power][:, rows] for power in (0, 1, 2, 4)]
+        for place, gains in enumerate(draws):
+            table, short = credit_table(chances, gains, evidence.live)
+            largest[place, rows] = np.nan_to_num(table.largest)
+            parts = _table_sums(table, short, weights, powers)
+            totals[place] = [one + two for one, two in zip(totals[place], parts, strict=True)]
+    for total, each in zip(totals, largest, strict=True):
+        yield _MetricSums(*(np.asarray(part) for part in total)), questions.largest(each)
 
 
-def _mixed_squares(four: Floats | scipy.sparse.csr_array, weights: Floats, noise: Floats) -> Floats:
-    """Sums of the squared noise of each state under the populations of each group, (G,)."""
-    if isinstance(four, np.ndarray):
-        return np.asarray((four * (weights @ noise.T) ** 2).sum(axis=1))
-    pairs = four.tocoo()
-    each = np.einsum("rj,rj->r", weights[pairs.row], noise[pairs.col])
-    return np.bincount(pairs.row, pairs.data * each**2, len(weights)).astype(np.float64)
+def _table_sums(
+    table: CreditTable, short: Mask, weights: Floats, powers: Sequence[_Sums]
+) -> list[Any]:
+    """Parts of the sums of a metric from some states."""
+    number, one, two, four = powers
+    value, rest, noise = (_state_means(weights, part, number) for part in table[:3])
+    hidden, unbiased = np.isnan(table.unbiased), np.nan_to_num(table.unbiased)
+    return [
+        two @ table.noise,
+        *((power * each).sum(axis=1) for power, each in ((one, value), (one, rest), (two, noise))),
+        (four * noise**2).sum(axis=1),
+        one @ table.flat_value,
+        one @ table.flat_rest,
+        two @ table.flat_noise,
+        four @ table.flat_noise**2,
+        two @ unbiased,
+        four @ unbiased**2,
+        number @ hidden.astype(np.float64),
+        number @ short.astype(np.float64),
+    ]
 
 
-def _padded_table(chances: StateChances, gains: GainsOf, live: Ints) -> tuple[CreditTable, Mask]:
-    """The table of a draw, with zeros for the states of fewer trials, and which these are."""
-    levels, place = np.unique(chances.n, return_inverse=True)
-    short = np.array([gains(size).size > size for size in levels.tolist()], np.bool_)[place]
-    if not short.any():
-        return credit_table(chances, gains, live), short
-    some = np.flatnonzero(~short)
-    table = credit_table(StateChances(chances.n[some], chances.c[some]), gains, live)
-    padded = [np.zeros((short.size, *each.shape[1:])) for each in table]
-    for whole, part in zip(padded, table, strict=True):
-        whole[some] = part
-    return CreditTable(*padded), short
+def _state_means(weights: Floats, part: Floats, number: _Sums) -> _Sums:
+    """A number of each state over the populations of each group, (G, S), where it has the state."""
+    if isinstance(number, np.ndarray):
+        return np.asarray(weights @ part.T)
+    pairs = number.tocoo()
+    each = np.einsum("rj,rj->r", weights[pairs.row], part[pairs.col])
+    return scipy.sparse.csr_array((each, (pairs.row, pairs.col)), shape=pairs.shape)
 
 
-def _noise_of_mean(evidence: _Evidence, gains: GainsOf) -> MeanNoise:
+def _noise_of_mean(evidence: _Evidence, sums: _MetricSums, most: Floats) -> MeanNoise:
     """Rules 3 to 5 of a metric."""
-    sums, most = _metric_sums(evidence, gains)
-    weights, number = evidence.weights, evidence.questions.total(evidence.questions.number)
-    smooth = (weights * sums.noise).sum(axis=1)
-    between = np.maximum((weights * sums.noise**2).sum(axis=1) - smooth**2, 0)
+    number, smooth = evidence.questions.total(evidence.questions.number), sums.noise
+    square = np.einsum("gj,gj->g", evidence.weights * sums.noises, sums.noises)
+    between = np.maximum(square - smooth**2, 0)
 
     def spread(squares: Floats, total: Floats) -> Floats:
         return np.maximum(squares - total**2 / number, 0)

@@ -91,33 +91,29 @@ class StateChances:
     c: Ints  # successes
 
     @cached_property
-    def counted(self) -> Ints:
-        """States of few enough trials for sums over rates."""
-        return np.flatnonzero(self.n <= MOST_COUNTED)
-
-    @cached_property
     def large(self) -> Ints:
-        """States of more trials: over so narrow a posterior all populations are flat."""
+        """States of so many trials that all populations are flat over the narrow posterior."""
         return np.flatnonzero(self.n > MOST_COUNTED)
 
     @cached_property
     def _likelihood(self) -> Floats:
-        """Likelihood of each rate, up to a factor, of the states that are `counted`."""
-        n, c = (each[self.counted, None].astype(np.float64) for each in (self.n, self.c))
+        """Likelihood of each rate, up to a factor for each state, (S, 241)."""
+        n, c = (each[:, None].astype(np.float64) for each in (self.n, self.c))
         fixed = fixed_populations()
         with np.errstate(divide="ignore"):
             success, failure = np.log([fixed.p, fixed.q])
         # The log of no chance at all, times no trial, is 0.
-        success[0] = failure[-1] = -1e300
-        logs = c * success + (n - c) * failure
-        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+        success[0] = failure[-1] = -1e290
+        logs = c * success
+        logs += (n - c) * failure
+        logs -= logs.max(axis=1, keepdims=True)
+        return np.asarray(np.exp(logs, out=logs))
 
     @cached_property
     def components(self) -> Floats:
         """Chance under the 73 distributions, (S, 73), up to a factor for each state."""
         fixed = fixed_populations()
-        part = np.empty((self.n.size, fixed.a.size))
-        part[self.counted] = self._likelihood @ fixed.mass.T
+        part = np.asarray(self._likelihood @ fixed.mass.T)
         if self.large.size:
             large = StateChances(self.n[self.large], self.c[self.large])
             part[self.large] = large.components_of(np.stack([fixed.b, fixed.a], axis=1))
@@ -140,16 +136,38 @@ class StateChances:
         """Log of `mixtures`."""
         return np.log(self.mixtures)
 
-    def means(self, values: Floats, live: Ints) -> tuple[Floats, Floats]:
-        """Posterior means of values at the rates under some populations, and under the uniform."""
-        # `values` are (241,), or (S', 241) of the states that are `counted`.
+    def means(
+        self, values: Floats, live: LivePopulations, rows: slice | Ints
+    ) -> tuple[Floats, Floats]:
+        """Posterior means of values at the rates under some populations, and under the uniform.
+
+        For some states, all of at most 2,000 trials; values are (241,), or a row for each state.
+        """
+        likelihood = self._likelihood[rows]
+        if values.ndim == 1:
+            part = likelihood @ (values * live.mass).T
+        else:
+            part = (likelihood * values) @ live.mass.T
+        mean = (1 - live.share) * part[:, live.kind] + live.share * part[:, -1:]
+        mean /= self.mixtures[rows][:, live.places]
+        return mean, part[:, -1] / self.components[rows, -1]
+
+
+class LivePopulations(NamedTuple):
+    """Some of the 216 populations, and the Beta distributions that they mix."""
+
+    places: Ints  # among the 216, (J,)
+    mass: Floats  # of the distributions on the rates, the last one uniform, (K + 1, 241)
+    kind: Ints  # the distribution of each population
+    share: Floats  # of questions with a rate of any size
+
+    @classmethod
+    def from_places(cls, places: Ints) -> LivePopulations:
+        """Some populations."""
         fixed = fixed_populations()
-        kept, place = np.unique(live % fixed.kinds, return_inverse=True)
-        part = (self._likelihood * values) @ fixed.mass[np.append(kept, fixed.kinds)].T
-        share = np.array(SHARES)[live // fixed.kinds]
-        mean = (1 - share) * part[:, place] + share * part[:, -1:]
-        chance, uniform = self.mixtures[self.counted], self.components[self.counted, -1]
-        return mean / chance[:, live], part[:, -1] / uniform
+        kept, kind = np.unique(places % fixed.kinds, return_inverse=True)
+        mass = fixed.mass[np.append(kept, fixed.kinds)]
+        return cls(places, mass, kind, np.array(SHARES)[places // fixed.kinds])
 
 
 def population_weights(logs: Floats) -> Floats:
