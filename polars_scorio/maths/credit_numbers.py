@@ -6,9 +6,9 @@ but a range, for which no model is needed: Pass@k only grows with k, and Pass^k 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,12 +72,6 @@ def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
     return DrawBounds(None, (SuccessDraw(1, every=False),) if above != below else (), above)
 
 
-def smaller_draws(bounds: Sequence[DrawBounds]) -> list[SuccessDraw]:
-    """The draws that bound some metrics and are none of them, in ascending order."""
-    bounding = {small for each in bounds for small in each.smaller}
-    return sorted(bounding - {each.itself for each in bounds})
-
-
 def _success_draw(gains: Floats) -> SuccessDraw | None:
     """The draw, if any success earns everything, or the last one does."""
     k, success = gains.size, only_success(gains)
@@ -128,16 +122,17 @@ class Measurement:
     def credits(self, draws: Sequence[GainsOf]) -> list[Numbers]:
         """Estimates and intervals of metrics that are a credit; those of one call share work."""
         bounds = [draw_bounds(gains, self.questions.states.n) for gains in draws]
-        further = [small.draw_gains() for small in smaller_draws(bounds)]
-        numbers = self._with_ranges([*draws, *further])
-        known = {each.itself: one for each, one in zip(bounds, numbers, strict=False)}
-        known |= zip(smaller_draws(bounds), numbers[len(draws) :], strict=True)
+        names = [each.itself or gains for each, gains in zip(bounds, draws, strict=True)]
+        asked = dict(zip(names, draws, strict=True))
+        asked |= {each: each.draw_gains() for bound in bounds for each in bound.smaller}
+        known = dict(zip(asked, self._with_ranges([*asked.values()]), strict=True))
         if self.target == "population":
-            return numbers[: len(draws)]
-        return [self._bounded(one, each, known) for one, each in zip(numbers, bounds, strict=False)]
+            return [known[name] for name in names]
+        each = zip(names, bounds, strict=True)
+        return [self._bounded(known[name], bound, known) for name, bound in each]
 
     def _bounded(
-        self, numbers: Numbers, bounds: DrawBounds, known: dict[SuccessDraw | None, Numbers]
+        self, numbers: Numbers, bounds: DrawBounds, known: Mapping[Any, Numbers]
     ) -> Numbers:
         """Numbers of a credit, with an interval that agrees with those of smaller draws."""
         # Pass@k is never below Pass@j of a smaller j, Pass^k never above: no interval reaches

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
-import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
 
@@ -48,17 +47,10 @@ class QuestionGroups(ABC):
     def sum_questions(self, values: Floats | Ints) -> Floats:
         """Sum over the questions of each group, of a value for each kind, shape (G,)."""
         # Pair after pair, always in the same order, so that the last bit is the same too.
-        sums: Floats = (self.members @ values.T).T
-        return sums
-
-    @cached_property
-    def members(self) -> scipy.sparse.csr_array:
-        """Questions of each group of each kind, shape (G, S)."""
-        ends = np.searchsorted(self.group, np.arange(self.groups + 1))
-        shape = self.groups, self.kind_count
-        return scipy.sparse.csr_array(
-            (self.questions.astype(np.float64), self.state, ends), shape=shape
-        )
+        each = values[..., self.state] * self.questions
+        rows = each.reshape(int(np.prod(values.shape[:-1])), self.state.size)
+        sums = [np.bincount(self.group, row, self.groups) for row in rows]
+        return np.asarray(sums, np.float64).reshape(*values.shape[:-1], self.groups)
 
 
 def question_pairs(group: Ints, state: Ints, questions: Ints) -> tuple[Ints, Ints, Ints]:
@@ -139,8 +131,7 @@ class States(QuestionGroups):
     @cached_property
     def _observed(self) -> Mask:
         """Whether a group has trials of a category, prior ones too, shape (G, K)."""
-        trials: Floats = self.members @ self.mass
-        return trials > 0
+        return np.asarray(self.sum_questions(self.mass.T).T > 0)
 
     @property
     def trials(self) -> Ints:
