@@ -85,7 +85,7 @@ def printed(example: str, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_is_short_and_the_guide_links_it(example):
     assert len(example.read_text(encoding="utf-8").splitlines()) <= LONGEST
-    linked = (ROOT / "examples" / "guide" / "runs.md").read_text(encoding="utf-8")
+    linked = (ROOT / "examples" / "guide" / "ecosystem.md").read_text(encoding="utf-8")
     assert f"](../ecosystem/{example.name})" in linked
 
 

@@ -1,6 +1,7 @@
 import re
 import runpy
 import shlex
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,7 +13,6 @@ from tests.documents import ROOT, check_prints, code_blocks
 README = ROOT / "README.md"
 BLOCKS = code_blocks(README)
 LONGEST = 90  # lines
-PAGES_OF = {"weighted": "average", "answer_votes": "votes"}  # families whose page has another name
 
 
 # A reader is not shown what a warning calls doubtful.
@@ -28,39 +28,19 @@ def made_rollouts() -> pl.DataFrame:
 
 
 def test_the_languages_of_the_code_blocks_are_known():
-    assert {language for language, _ in BLOCKS} == {"sh", "python", "text"}
+    assert {language for language, _ in BLOCKS} == {"sh", "python", "text", "yaml"}
 
 
 def test_it_is_short():
     assert len(README.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
-def metric_rows() -> list[str]:
-    """The table of metrics: each with its page, and the question of its help."""
-    rows = []
-    for name in metrics.__all__:
-        made = getattr(metrics, name)
-        question = (made.__doc__ or "").splitlines()[0].removesuffix(".").replace(" [1]_", "")
-        if name[0].islower() and "by another name" not in question:
-            family = made.__module__.rpartition(".")[2]
-            page = f"examples/guide/metrics/{PAGES_OF.get(family, family)}.md"
-            rows.append(f"| [`{name}`]({page}) | {question.partition(': ')[2]} |")
-    return rows
-
-
-def test_the_table_of_metrics_is_what_their_help_asks():
-    lines = README.read_text(encoding="utf-8").splitlines()
-    shown = [line for line in lines if line.startswith("| [`")]
-    assert len(shown) == 6
-    assert {*shown} < {*metric_rows()}
-
-
 def test_the_guide_says_what_each_metric_is_for():
-    chapter = ROOT / "examples" / "guide" / "metrics" / "README.md"
-    table, _, _ = chapter.read_text(encoding="utf-8").partition("If in doubt")
-    for row in metric_rows():
-        name = row.partition("`")[2].partition("`")[0]
-        assert re.search(rf"`{name}\W", table), f"nobody finds {name}"
+    chapter = (ROOT / "examples" / "guide" / "metrics" / "README.md").read_text(encoding="utf-8")
+    for name in metrics.__all__:
+        doc = getattr(metrics, name).__doc__ or ""
+        if name[0].islower() and "by another name" not in doc.splitlines()[0]:
+            assert re.search(rf"`{name}\W", chapter), f"nobody finds {name}"
 
 
 def test_continuous_integration_runs_both_commands_of_the_readme():
@@ -72,10 +52,29 @@ def test_continuous_integration_runs_both_commands_of_the_readme():
 
 @pytest.mark.slow
 def test_the_command_takes_what_the_readme_types(tmp_path, monkeypatch, capsys):
-    typed = [line for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
-    calls = [shlex.split(line)[1:] for line in typed if line.startswith("polars-scorio ")]
-    (call,) = calls
+    text = README.read_text(encoding="utf-8")
+    (call,) = re.findall(r"`polars-scorio (report .*?)`", text)
     monkeypatch.chdir(tmp_path)
     made_rollouts().write_parquet("rollouts.parquet")
-    assert main(call) == 0
+    assert main(shlex.split(call)) == 0
     assert capsys.readouterr().out.startswith("comet-70b is ahead; ember-large may be as good. ")
+
+
+def test_the_first_sentence_has_the_numbers_of_the_table():
+    retail = made_rollouts().filter(domain="retail").scorio.avg()
+    scores = dict(retail.select("model", "estimate").rows())
+    said = re.findall(r"(\d+) %", README.read_text(encoding="utf-8"))[:2]
+    assert [round(100 * scores[name]) for name in ("comet-70b", "delta-mini")] == [*map(int, said)]
+
+
+def test_a_step_of_ci_judges_the_gate_that_it_types(tmp_path, monkeypatch):
+    (steps,) = (text for language, text in BLOCKS if language == "yaml")
+    assert steps.count("\n") <= 6
+    (call,) = re.findall(r"run: polars-scorio (gate .*)", steps)
+    monkeypatch.chdir(tmp_path)
+    for version, model in (("old", "delta-mini"), ("new", "comet-70b")):
+        log = made_rollouts().filter(domain="airline", model=model)
+        Path(version).mkdir()
+        log.with_columns(model=pl.lit("agent")).write_parquet(f"{version}/log.parquet")
+    assert main(shlex.split(call)) == 0
+    assert Path("gate.md").read_text(encoding="utf-8").startswith("## Gate: pass")

@@ -50,6 +50,12 @@ def test_every_entry_has_a_page_of_its_own_that_is_found_by_its_last_word():
         assert page.count(f"# {entry.name}\n") == 1
 
 
+def test_readers_list_the_settings_that_they_compare():
+    text = MADE["ps_logs_tau_bench.md"]
+    assert text.endswith("two runs\n\n`strategy`, `temperature`, `user`\n")
+    assert "Settings that distinguish" not in MADE["ps_logs_scorio.md"]
+
+
 def test_links_lead_to_pages():
     linked = re.findall(r"\]\((\w+\.md)\)", "".join(MADE.values()))
     assert {*linked} >= MADE.keys() - {"README.md"}

@@ -30,7 +30,7 @@ _START, _COVERAGE, _VERDICTS = (
 _GATE, _JUDGE, _COST = f"{_PAGES}/gates.md", f"{_PAGES}/judges.md", f"{_PAGES}/costs.md"
 _REWARDS, _PLANS = f"{_PAGES}/rewards.md", f"{_PAGES}/planning.md"
 _TRIALS, _PLANNING = "examples/guide/trials.md", "polars_scorio/accessors/planning.py"
-_COMPARE, _MANY = f"{_GUIDE}/compare.md", f"{_GUIDE}/multiple_comparisons.md"
+_MANY = f"{_GUIDE}/multiple_comparisons.md"
 
 
 class Study(NamedTuple):
@@ -127,8 +127,6 @@ def unlike_run_numbers() -> dict[str, str]:
             if size == "large":
                 numbers |= {f"looks_{questions}": brief_share(row["anytime"], 2)}
                 numbers |= {f"once_{questions}": brief_share(row["one look"], 2)}
-                numbers |= {f"percent_{questions}": f"{100 * row['held']:.0f}"}
-                numbers |= {f"looks_percent_{questions}": f"{100 * row['anytime']:.0f}"}
     alike = cells.filter(spread=0)
     held = alike["held"].to_numpy()
     numbers |= {"alike": brief_share(held.min(), 2), "alike_most": brief_share(held.max(), 2)}
@@ -404,10 +402,6 @@ STUDIES = (
             ),
             ("README.md", "simulated settings, and in {worst} % in the worst one"),
             (_START, f"Over {{settings}} simulated settings, calibrated 95 % intervals {_HELD}"),
-            (
-                "examples/guide/intervals.md",
-                f"intervals contained the truth in {{mean}} % of the simulated logs, {_WORST}",
-            ),
         ),
     ),
     Study(
@@ -660,11 +654,6 @@ STUDIES = (
                 "in {each_least} to {each_most} % of the logs some model is wrongly called better",
             ),
             (_VERDICTS, "all pairs at once in {all_least} to {all_most} % of them"),
-            (
-                _COMPARE,
-                "wrongly called different in {each_least} to {each_most} % of the simulated logs",
-            ),
-            (_COMPARE, "all pairs at once, [in {all_least} to {all_most} %]"),
             (_MANY, "wrongly called different in {each_least} to {each_most} % of the logs"),
             (_MANY, "in {all_least} to {all_most} % all pairs at once"),
         ),
@@ -785,10 +774,6 @@ STUDIES = (
             (_GATE, "names a false winner in {looks_100} of simulated evaluations of 100"),
             (_GATE, "in {looks_500} of those of 500; if they are alike, in at most {looks_alike}"),
             (_GATE, "single look at the end has the same fault ({once_100} and {once_500})"),
-            (f"{_GUIDE}/one_run.md", "in {percent_100} % of the simulated logs of 100 questions"),
-            (f"{_GUIDE}/one_run.md", "and in {percent_500} % of those of 500"),
-            (f"{_GUIDE}/looks.md", "in {looks_percent_100} % of the simulated evaluations of 100"),
-            (f"{_GUIDE}/looks.md", "and in {looks_percent_500} % of those of 500"),
         ),
     ),
     Study(
@@ -836,7 +821,7 @@ STUDIES = (
         "goals --only calls",
         "DuckDB, 200,000 questions with ten trials",
         macro_numbers(),
-        ((f"{_GUIDE}/sql.md", "which makes the query of 200,000 questions {times} times as fast"),),
+        ((_SPEED, "makes the query of 200,000 questions {times} times as fast"),),
     ),
     Study(
         "peers --install --keep",

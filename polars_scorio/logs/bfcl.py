@@ -68,9 +68,10 @@ def bfcl(
     A score file lists only the tests that failed. The ids of all tests are in the file of the same
     category in the folder `result` beside `score`: both are needed. Before 2025 a failure had the
     number of its line in the results, from 1; if its number fits an id as well, the answers decide.
-    No outcome is null. Each test has one trial, without an id. Columns: model, benchmark (the test
-    category, which is `by`), question, category, error (the type of what went wrong), run (the
-    folder above `score`), source (the score file).
+    No outcome is null. Each test has one trial, without an id. In `describe`, `planned` is
+    `total_count` and `reported` is `accuracy`. Columns: model, benchmark (the test category, which
+    is `by`), question, category, error (the type of what went wrong), run (the folder above
+    `score`), source (the score file).
 
     Parameters
     ----------

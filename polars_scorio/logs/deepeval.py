@@ -63,11 +63,13 @@ def deepeval(
 ) -> Scorio[pl.DataFrame]:
     """Read DeepEval: test_run_<date>.json, or .deepeval/.latest_run_full.json.
 
-    The category is whether all metrics of a case passed that are not flaky; with `metric` it is
-    the score of that one. It is null where such a metric raised an error: DeepEval counts the case
-    as failed, so that ``missing=0`` gives its numbers. A question is the input of a case (of a
-    conversation its scenario), a trial its place among the cases with that input. Columns: model,
-    question, trial, category, success, score, error, run (the file), source (the file).
+    The category is whether all metrics of a case passed that are not flaky; with `metric` it is the
+    score of that one. It is null where such a metric raised an error: DeepEval counts the case as
+    failed, so that ``missing=0`` gives its numbers. A question is the input of a case (of a
+    conversation its scenario), a trial its place among the cases with that input. In `describe`,
+    `planned` is the cases that passed or failed and `reported` is the share that passed, or with
+    `metric` its mean score. Columns: model, question, trial, category, success, score, error, run
+    (the file), source (the file).
 
     Parameters
     ----------

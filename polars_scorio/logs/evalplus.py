@@ -35,8 +35,8 @@ def evalplus(
 
     Files of 2023 are read too. A program succeeds on plus if it passes both kinds of tests. One
     that runs out of time has failed, as EvalPlus says. The outcome is null if the tests did not
-    run. Columns: model, question, trial (place in the list), category, base, plus, run (its date),
-    source (the file).
+    run. In `describe`, `reported` is `pass_at_k` of newer files. Columns: model, question, trial
+    (place in the list), category, base, plus, run (its date), source (the file).
 
     Parameters
     ----------

@@ -72,9 +72,9 @@ def evalscope(
     Here it is a trial with a null outcome, known by the plan in the report beside the reviews and
     by gaps between generations; so is one without a usable score, whose `status` is not success,
     fallback or degraded. `reported` of `describe` is what evalscope prints: with ``aggregation:
-    bayes_at_n`` Bayes@N, the `mu` of ``bayes()``. Columns: model, benchmark (which is `by`),
-    subset, question (subset/group), trial, category, score, status, run (the work_dir), source (the
-    file).
+    bayes_at_n`` Bayes@N, the `mu` of ``bayes()``. In `describe`, `planned` is
+    `execution_summary.requested` of the report. Columns: model, benchmark (which is `by`), subset,
+    question (subset/group), trial, category, score, status, run (the work_dir), source (the file).
 
     Parameters
     ----------

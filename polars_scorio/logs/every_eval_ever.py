@@ -69,8 +69,10 @@ def every_eval_ever(
 
     The outcome is null if a sample has an error. A sample that several metrics score has a line for
     each of them; the column `measure` has the evaluation_result_id of the line, "" if it has none.
-    Samples have no trial id. Columns: model, benchmark (evaluation_name) and measure (which are
-    `by`), question, category, score, error, run (evaluation_id), source (the file).
+    Samples have no trial id. In `describe`, `planned` is `total_rows` of the summary beside the
+    samples and `reported` is its `score`, if the metric is a mean. Columns: model, benchmark
+    (evaluation_name) and measure (which are `by`), question, category, score, error, run
+    (evaluation_id), source (the file).
 
     Parameters
     ----------

@@ -56,9 +56,9 @@ def garak(
     better (`lower_is_better`); `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null
     where there was no output or score. A question is a prompt, a trial one of its generations. In
     `describe`, `reported` is garak's hit@1, or without it the share of hits; `reported_at_k` has
-    its hit@k beside ours. Columns: model, probe and detector (which are `by`), question (the number
-    of the prompt in its probe, or its uuid where these repeat), trial, category, score, run (the
-    run_id), source (the file).
+    its hit@k beside ours. `planned` is `total_processed` of each probe and detector. Columns:
+    model, probe and detector (which are `by`), question (the number of the prompt in its probe, or
+    its uuid where these repeat), trial, category, score, run (the run_id), source (the file).
 
     Parameters
     ----------

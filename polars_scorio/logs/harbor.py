@@ -87,9 +87,10 @@ def harbor(
     writes the reward 0. After a timeout of agent or verifier, a full context or output, and a
     refusal the reward counts. A warning lists the trials without an outcome. The Terminal-Bench
     leaderboard counts timeouts as failures and leaves out every other exception: filter
-    `exception`, and pass ``missing=0``. Columns: model, agent, version (of the agent), llm,
-    provider, question, trial, category, reward, exception (also those of steps), run (the job),
-    source (the file).
+    `exception`, and pass ``missing=0``. In `describe`, `planned` is `n_total_trials` in the
+    `result.json` of the job and `reported` is its mean reward, if the job has one agent. Columns:
+    model, agent, version (of the agent), llm, provider, question, trial, category, reward,
+    exception (also those of steps), run (the job), source (the file).
 
     Parameters
     ----------

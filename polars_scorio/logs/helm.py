@@ -67,9 +67,10 @@ def helm(
     """Read HELM: <suite>/<run>/per_instance_stats.json.
 
     The category is the mean of one stat, over the instances of one split. It is null for an
-    instance of that split that lacks the stat. Columns: model, benchmark (the run's name without
-    the model) and perturbation ("" for none), which are `by`; question, trial (train_trial_index),
-    category, score, run (the folder), source (the file).
+    instance of that split that lacks the stat. In `describe`, `planned` is `num_instances` of the
+    split in `stats.json` and `reported` is its mean there. Columns: model, benchmark (the run's
+    name without the model) and perturbation ("" for none), which are `by`; question, trial
+    (train_trial_index), category, score, run (the folder), source (the file).
 
     The perturbed copies of an instance are no independent questions. To take all perturbations as
     one sample, name the instance as their cluster, of the table: ``log.frame.scorio(by="benchmark",

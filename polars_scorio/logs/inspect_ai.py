@@ -84,9 +84,10 @@ def inspect_ai(
     was not scored, as after an error; samples that ran into a limit are scored. With
     ``score_on_error`` inspect_ai scores samples with an error too: their scores are kept, and
     `describe` counts them in `scored_errors`. A task that was retried has two logs with the same
-    samples: `retries` says which count. Columns: model, benchmark (the task, which is `by`),
-    question, trial (the epoch), category, error, invalidation (why a sample was declared invalid),
-    run (its id), source (the file).
+    samples: `retries` says which count. In `describe`, `planned` is samples x epochs and `reported`
+    is `accuracy` of the scorer. Columns: model, benchmark (the task, which is `by`), question,
+    trial (the epoch), category, error, invalidation (why a sample was declared invalid), run (its
+    id), source (the file).
 
     Parameters
     ----------

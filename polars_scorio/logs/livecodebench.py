@@ -37,10 +37,11 @@ def livecodebench(
     """Read LiveCodeBench: output/<model>/Scenario.codegeneration_<n>_<temperature>_eval_all.json.
 
     The trial is the place in graded_list. No outcome is null: a program that runs out of time has
-    failed. Columns: model, question, trial, category, difficulty, platform, contest_date (text, as
-    2023-08-21T00:00:00), run (the name of the file, which has samples and temperature), source (the
-    file). ``by="difficulty"`` makes it a stratum; a filter of `.frame` on contest_date keeps
-    problems from after a model was trained.
+    failed. In `describe`, `planned` is problems x programs in the name of the file and `reported`
+    is the mean of `pass@1`. Columns: model, question, trial, category, difficulty, platform,
+    contest_date (text, as 2023-08-21T00:00:00), run (the name of the file, which has samples and
+    temperature), source (the file). ``by="difficulty"`` makes it a stratum; a filter of `.frame` on
+    contest_date keeps problems from after a model was trained.
 
     Parameters
     ----------

@@ -70,8 +70,10 @@ def lm_eval(
     filter. A filter is a way to read the answer (gsm8k has two), and a stratum here. If all
     `repeats` of a task are scored, the log keeps only their mean (pass@1 = c / n): it becomes n
     trials, c of them successes. Answers that a filter left out are no trials. The outcome is null
-    if the metric is null. Columns: model, benchmark (the task) and filter (which are `by`),
-    question, trial (the run's date), metric, category, run (that date too), source (the file).
+    if the metric is null. In `describe`, `planned` is `n-samples` in `results_<date>.json` and
+    `reported` is the metric there, if it is a mean. Columns: model, benchmark (the task) and filter
+    (which are `by`), question, trial (the run's date), metric, category, run (that date too),
+    source (the file).
 
     Questions about one passage belong together: ``cluster="doc.passage"`` takes the field `passage`
     of each document (as the task has it; ``doc.story.id`` is within one) as a column of that name.

@@ -69,8 +69,10 @@ def nemo_gym(
     A rollout that failed has no line there: the files <rollouts>_failures.jsonl and
     <rollouts>_materialized_inputs.jsonl beside it tell it, and its outcome is null, for whatever
     reason: `failure` distinguishes the model's (timeout_exceeded) from others (transient,
-    judge_failed, ...). Columns: model, agent (which is `by`), question (the task), trial (the
-    rollout), category, reward, failure (its class), run (folder and file), source (the file).
+    judge_failed, ...). In `describe`, `planned` is lines of `<rollouts>_materialized_inputs.jsonl`
+    and `reported` is `mean/reward` of each agent. Columns: model, agent (which is `by`), question
+    (the task), trial (the rollout), category, reward, failure (its class), run (folder and file),
+    source (the file).
 
     Parameters
     ----------

@@ -91,10 +91,11 @@ def nemo_skills(
     """Read NeMo-Skills: <output_dir>/eval-results/<benchmark>/output-rs<seed>.jsonl.
 
     A question is a line, so that all files of a benchmark must have the same ones; a trial is a
-    seed, which all questions share. A trial without an answer has failed. Columns: model, benchmark
-    and subset (which are `by`), question (the line, from 0), trial (the seed), category, score, run
-    (the file), source (the file). If a judge and a rule saw each trial, ``metric="judgement",
-    keep="symbolic_correct"`` has both, for the role `truth`.
+    seed, which all questions share. A trial without an answer has failed. In `describe`, `planned`
+    is `num_entries` x seeds in `metrics.json` and `reported` is its `pass@1[avg-of-n]`. Columns:
+    model, benchmark and subset (which are `by`), question (the line, from 0), trial (the seed),
+    category, score, run (the file), source (the file). If a judge and a rule saw each trial,
+    ``metric="judgement", keep="symbolic_correct"`` has both, for the role `truth`.
 
     Parameters
     ----------

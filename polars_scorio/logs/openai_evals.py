@@ -58,9 +58,9 @@ def openai_evals(
     """Read OpenAI evals: /tmp/evallogs/<run_id>_<model>_<eval>.jsonl.
 
     The outcome is null where a sample has no event `match` or `metrics`: it failed, and OpenAI
-    evals divides by the others. A run is a trial of each sample. Columns: model, benchmark (the
-    eval, which is `by`), question (the sample), trial (the run), category, score, label, error, run
-    (its id), source (the file).
+    evals divides by the others. A run is a trial of each sample. In `describe`, `reported` is
+    `accuracy` of its `final_report`. Columns: model, benchmark (the eval, which is `by`), question
+    (the sample), trial (the run), category, score, label, error, run (its id), source (the file).
 
     Parameters
     ----------

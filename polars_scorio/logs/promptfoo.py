@@ -57,10 +57,11 @@ def promptfoo(
 
     A question is a test: its description and variables, with a number where two tests share them.
     ``--repeat`` gives it several trials. The outcome is null if the provider or an assertion failed
-    for technical reasons (failureReason 2), and false if an assertion did not hold (1). Columns:
-    model (the label of the provider, or its id, with "#2" for a second configuration), prompt
-    (which is `by`), question, trial, category, score, error, run (the id of the evaluation), source
-    (the file).
+    for technical reasons (failureReason 2), and false if an assertion did not hold (1). In
+    `describe`, `planned` is tests that passed, failed or broke down, of each prompt and `reported`
+    is the share that passed. Columns: model (the label of the provider, or its id, with "#2" for a
+    second configuration), prompt (which is `by`), question, trial, category, score, error, run (the
+    id of the evaluation), source (the file).
 
     Parameters
     ----------

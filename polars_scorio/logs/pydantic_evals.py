@@ -56,8 +56,9 @@ def pydantic_evals(
 
     The outcome is null where the task or an evaluator raised an error: the report has no case
     there, but a failure, and leaves it out of its means. A question is a case, a trial one of its
-    repetitions (``repeat=``) in a file. Columns: model, benchmark (the dataset, which is `by`),
-    question, trial, category, score, label, error, run (the file), source (the file).
+    repetitions (``repeat=``) in a file. In `describe`, `planned` is `[i/n]` in the names of cases.
+    Columns: model, benchmark (the dataset, which is `by`), question, trial, category, score, label,
+    error, run (the file), source (the file).
 
     Parameters
     ----------

@@ -51,7 +51,8 @@ def swe_bench(
     The outcome is null if the evaluation failed (error_ids, infra_failure_ids), or if the instance
     was not submitted (incomplete_ids, in a partial run); an empty patch is a failure. SWE-bench
     divides by all instances, so that ``missing=0`` gives its numbers; ``missing="drop",
-    unscored="drop"`` leave out instances that were not judged. Columns: model, question, trial (the
+    unscored="drop"`` leave out instances that were not judged. In `describe`, `planned` is
+    `total_instances` and `reported` is `resolved_instances`. Columns: model, question, trial (the
     run), category, outcome, run, source (the file).
 
     Parameters

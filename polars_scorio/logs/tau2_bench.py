@@ -77,9 +77,9 @@ def tau2_bench(
     A reward within 1e-6 of 1 is a success. The outcome is null if an infrastructure_error ended the
     simulation: tau2 leaves it out, so that ``missing="drop"`` gives its numbers. Every other end
     has a reward: that of the model (max_steps, timeout, agent_error, ...), and also user_error, the
-    fault of the simulated user, which tau2 counts as a failure. Columns: model, agent, llm,
-    benchmark (the domain, which is `by`), question, trial, category, reward, termination, run (its
-    time), source (the file).
+    fault of the simulated user, which tau2 counts as a failure. In `describe`, `planned` is tasks x
+    `num_trials`. Columns: model, agent, llm, benchmark (the domain, which is `by`), question,
+    trial, category, reward, termination, run (its time), source (the file).
 
     Parameters
     ----------

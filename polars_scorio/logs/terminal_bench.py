@@ -47,8 +47,9 @@ def terminal_bench(
     outcome is null where the tests gave no verdict, or found nothing resolved because the agent was
     not installed or broke down (`failure` is agent_installation_failed or unknown_agent_error); a
     warning lists these trials. Terminal-Bench counts them as unresolved, so that ``missing=0``
-    gives its numbers. Columns: model, question, trial, category, failure, run, source (the file).
-    For Terminal-Bench 2 see `harbor`.
+    gives its numbers. In `describe`, `planned` is tasks x `n_attempts` of `run_metadata.json` and
+    `reported` is `accuracy`. Columns: model, question, trial, category, failure, run, source (the
+    file). For Terminal-Bench 2 see `harbor`.
 
     Parameters
     ----------

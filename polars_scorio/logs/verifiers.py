@@ -70,9 +70,11 @@ def verifiers(
 
     The outcome is null if a rollout has an error (of provider, sandbox, tool or harness: verifiers
     writes the reward 0), if an episode is not ok, or if a reward was not computed. A rollout that
-    was cut off at a limit has its reward. Columns: model, benchmark (the environment, which is
-    `by`), question, trial (the episode; results.jsonl has none), reward (of traces.jsonl the
-    weighted sum), error, category, run (the folder), source (the file).
+    was cut off at a limit has its reward. In `describe`, `planned` is `num_examples` x
+    `rollouts_per_example`, or `num_tasks` x `num_rollouts` and `reported` is `avg_reward`. Columns:
+    model, benchmark (the environment, which is `by`), question, trial (the episode; results.jsonl
+    has none), reward (of traces.jsonl the weighted sum), error, category, run (the folder), source
+    (the file).
 
     Parameters
     ----------

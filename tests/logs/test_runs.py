@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from importlib import import_module
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +18,6 @@ from polars_scorio.logs.runs import (
     shown_path,
     with_settings,
 )
-from tests.documents import ROOT
 from tests.logs.test_compressed_files import FILES, SIDE
 from tests.logs.test_faults import GOOD, LINES, put
 
@@ -229,45 +227,6 @@ def test_retries_need_trial_ids(tmp_path):
 def test_a_run_is_described_in_words(wrong):
     with pytest.raises(TypeError, match="of the run is"):
         Run(**{"name": "r", **wrong})
-
-
-GUIDE = ROOT / "examples" / "guide" / "runs.md"
-COMPARED = {
-    "lighteval": "lighteval",
-    "promptfoo": "promptfoo",
-    "tau_bench": "tau-bench",
-    "bfcl": "BFCL",
-    "livecodebench": "LiveCodeBench",
-    "verifiers_traces": "verifiers, `traces.jsonl`",
-    "deepeval": "DeepEval",
-    "evalplus": "EvalPlus",
-    "openai_evals": "OpenAI evals",
-    "pydantic_evals": "pydantic-evals",
-    "garak": "garak",
-    "nemo_gym": "NeMo Gym",
-    "evalscope": "evalscope",
-    "every_eval_ever": "Every Eval Ever",
-    "harbor": "harbor",
-    "helm": "HELM",
-    "inspect_ai": "inspect_ai",
-    "lm_eval": "lm-evaluation-harness",
-    "tau2_bench": "tau2-bench",
-    "terminal_bench": "Terminal-Bench 1",
-    "verifiers": "verifiers",
-}
-
-
-def test_the_guide_names_the_settings_that_each_reader_compares():
-    table = GUIDE.read_text(encoding="utf-8").partition("| tool | settings")[2].partition("\n\n")[0]
-    rows = [line.split(" | ") for line in table.splitlines()[2:]]
-    named = {tool.removeprefix("| "): {*re.findall("`([^`]+)`", text)} for tool, text in rows}
-    settings = {}
-    for path in sorted((ROOT / "polars_scorio" / "logs").glob("*.py")):
-        module = import_module(f"polars_scorio.logs.{path.stem}")
-        if hasattr(module, "SETTINGS"):
-            settings[COMPARED[path.stem]] = {*module.SETTINGS}
-    assert {*settings} == {*named}
-    assert all(fields <= named[tool] for tool, fields in settings.items())
 
 
 # Their trials are runs: one seed, time or context for all questions.

@@ -1,6 +1,7 @@
 """What the reference shows, and on which page."""
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc, isfunction
@@ -49,7 +50,16 @@ class Entry:
         shown = self.name if values else called(self.name, self.value)  # type: ignore[arg-type]
         word = self.name.rpartition(".")[2]
         index = f"```{{index}} ! {word}\n```\n"
-        return f"{index}\n# {self.name}\n\n```python\n{shown}\n```\n\n{as_markdown(self.doc)}\n"
+        text = as_markdown(self.doc) + compared_settings(self)
+        return f"{index}\n# {self.name}\n\n```python\n{shown}\n```\n\n{text}\n"
+
+
+def compared_settings(entry: Entry) -> str:
+    """The settings that distinguish two runs, of a reader that compares them."""
+    module = sys.modules[getattr(entry.value, "__module__", __name__)]
+    names = getattr(module, "SETTINGS", ()) if entry.name.startswith("ps.logs.") else ()
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"\n\n## Settings that distinguish two runs\n\n{listed}" if names else ""
 
 
 @dataclass(frozen=True)
