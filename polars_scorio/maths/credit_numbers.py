@@ -23,6 +23,7 @@ from polars_scorio.maths.credits import (
 )
 from polars_scorio.maths.draws import all_success, any_success, average_sides, only_success
 from polars_scorio.maths.interval import (
+    PARTS,
     Estimate,
     UnitSample,
     Weighted,
@@ -166,9 +167,14 @@ class Measurement:
         asked, numbers = self.questions, list[Numbers]()
         if self.target == "population":
             return [self._of_population(gains) for gains in draws]
-        for gains, noisy in zip(draws, credit_estimates(asked, draws), strict=True):
+        each = credit_estimates(asked, draws)
+        stacked: dict[str, Any] = {
+            name: np.stack([getattr(one, name) for one in each]) for name in PARTS
+        }
+        ends = replace(each[0], **stacked).ends((1 - np.asarray(self.confidence)) / 2)
+        for gains, noisy, lo, hi in zip(draws, each, *ends, strict=True):
             bias = asked.mean(largest_bias(gains, asked.states.n))
-            numbers.append(variance_numbers(noisy, self.confidence).with_bias(bias))
+            numbers.append(Numbers(noisy.mu, noisy.sigma, lo, hi, noisy).with_bias(bias))
         return numbers
 
     def _of_population(self, gains: GainsOf) -> Numbers:

@@ -13,7 +13,7 @@ with the r-th forward differences of the credit. For Pass@k the r-th term is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
@@ -178,58 +178,54 @@ def credit_of(gains: Floats) -> Floats:
 
 
 class CreditTable(NamedTuple):
-    """Posterior means of a credit of S states, and of the noise of its estimate."""
+    """Posterior means of D credits of S states, and of the noise of their estimates."""
 
-    value: Floats  # under some populations, (S, J), as the next two
-    rest: Floats  # complement of the value, with all its digits
-    noise: Floats
-    flat_value: Floats  # under the uniform prior, (S,), as the next two
-    flat_rest: Floats
-    flat_noise: Floats
-    unbiased: Floats  # unbiased estimate of the noise, (S,); NaN where 2 k > n
-    largest: Floats  # its largest size among all states with so many trials, (S,)
+    means: Floats  # value, complement with all its digits, and noise by population, (S, 3, D, J)
+    flat: Floats  # the three under the uniform prior, (S, 3, D)
+    unbiased: Floats  # unbiased estimate of the noise, (S, D); NaN where 2 k > n
+    largest: Floats  # its largest size among all states with so many trials, (S, D)
+    short: Mask  # states of fewer than k trials, which have zeros, (S, D)
 
 
 def credit_table(
-    chances: StateChances, gains: GainsOf, live: LivePopulations
-) -> tuple[CreditTable, Mask]:
-    """The table of a draw under some populations, and which states have fewer trials.
-
-    These have zeros.
-    """
-    size, n, c = chances.n.size, chances.n, chances.c
-    table = CreditTable(*np.zeros((3, size, live.places.size)), *np.zeros((5, size)))
-    every, short = np.arange(size), np.ones(size, np.bool_)
-    for rows, drawn in _same_draws(gains, n):
-        known = every[rows][drawn.size <= n[rows]]
-        short[known] = False
-        few = known[n[known] <= MOST_COUNTED]
-        if few.size:
-            _fill_table(table, chances, drawn.tobytes(), live, few)
-    rows = np.flatnonzero(~short & (n > MOST_COUNTED))
-    if rows.size:
-        numbers = _first_order(gains, n[rows], c[rows])
-        for row, number in enumerate(numbers):
-            table[row][rows], table[row + len(numbers)][rows] = number[:, None], number
-        table.unbiased[rows] = numbers[-1]
-    return table, short
-
-
-def _fill_table(
-    table: CreditTable, chances: StateChances, drawn: bytes, live: LivePopulations, few: Ints
-) -> None:
-    """Fill in the states `few`, of few enough trials for sums over rates, of one draw."""
-    rows = slice(None) if few.size == chances.n.size else few
-    levels, place = np.unique(chances.n[rows], return_inverse=True)
-    asked = drawn, tuple(levels.tolist())
-    noise, (values, rests) = _kept_noise(*asked), _kept_values(drawn)
-    of_states = noise[0] if levels.size == 1 else noise[place]
-    for part, each in enumerate((values, rests, of_states)):
-        table[part][rows], table[part + 3][rows] = chances.means(each, live, rows)
-    unbiased, largest = _kept_estimates(*asked)
-    start = np.cumsum(levels + 1) - levels - 1
-    table.unbiased[rows] = unbiased[start[place] + chances.c[rows]]
-    table.largest[rows] = largest[place]
+    chances: StateChances, draws: Sequence[GainsOf], live: LivePopulations
+) -> CreditTable:
+    """The table of some draws under some populations, for states by ascending trials."""
+    n, size = chances.n, (chances.n.size, len(draws))
+    levels, first, place = np.unique(n, return_index=True, return_inverse=True)
+    flat, shape = np.zeros((size[0], 3, size[1])), (size[0], 3, size[1], live.places.size)
+    none = np.zeros(size), np.zeros(size), np.ones(size, np.bool_)
+    table = CreditTable(np.zeros(shape), flat, *none)
+    few = int(np.searchsorted(levels, MOST_COUNTED, side="right"))
+    numbers = np.zeros((few, 3, size[1], fixed_populations().p.size))
+    for draw, gains in enumerate(draws):
+        for places, drawn in _same_draws(gains, levels):
+            known = np.arange(levels.size)[places]
+            known = known[levels[known] >= drawn.size]
+            table.short[np.isin(place, known), draw] = False
+            counted = known[known < few]
+            if counted.size:
+                asked = drawn.tobytes(), tuple(levels[counted].tolist())
+                numbers[counted, :2, draw] = _kept_values(asked[0])
+                numbers[counted, 2, draw] = _kept_noise(*asked)
+                rows, (unbiased, start, largest) = np.isin(place, counted), _kept_estimates(*asked)
+                at = np.searchsorted(counted, place[rows])
+                table.unbiased[rows, draw] = unbiased[start[at] + chances.c[rows]]
+                table.largest[rows, draw] = largest[at]
+        large = np.flatnonzero(~table.short[:, draw] & (n > MOST_COUNTED))
+        if large.size:
+            order = _first_order(gains, n[large], chances.c[large])
+            table.means[large, :, draw], flat[large, :, draw] = order.T[..., None], order.T
+            table.unbiased[large, draw] = order[-1]
+    ends = np.append(first, n.size)
+    for level in range(few):
+        some, each = slice(ends[level], ends[level + 1]), numbers[level]
+        means, uniform = chances.means(some, each.reshape(3 * size[1], -1), live)
+        table.means[some], flat[some] = (
+            means.reshape(-1, *shape[1:]),
+            uniform.reshape(-1, 3, size[1]),
+        )
+    return table
 
 
 @lru_cache(maxsize=_KEPT)
@@ -258,10 +254,10 @@ def _kept_noise(gains: bytes, levels: tuple[int, ...]) -> Floats:
 
 
 @lru_cache(maxsize=_KEPT)
-def _kept_estimates(gains: bytes, levels: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Unbiased estimates of that variance for c = 0..n successes of each n, and their largest size.
+def _kept_estimates(gains: bytes, levels: tuple[int, ...]) -> tuple[Floats, Ints, Floats]:
+    """Unbiased estimates of that variance for c = 0..n successes of each n; NaN if 2 k > n.
 
-    NaN if 2 k > n.
+    With the place of the first one of each n, and the largest size of its estimates.
     """
     drawn, n = np.frombuffer(gains), np.array(levels)
     power = Power.from_gains(drawn)
@@ -272,7 +268,8 @@ def _kept_estimates(gains: bytes, levels: tuple[int, ...]) -> tuple[Floats, Floa
         some = 2 * power.k <= of_states
         each = np.full(c.size, np.nan)
         each[some] = power.noise_estimates(of_states[some], c[some])
-    return each, np.maximum.reduceat(np.abs(each), np.cumsum(n + 1) - n - 1)
+    start = np.cumsum(n + 1) - n - 1
+    return each, start, np.maximum.reduceat(np.abs(each), start)
 
 
 def _square_estimates(drawn: Floats, n: int) -> Floats:

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_slices
 from polars_scorio.maths.credits import (
-    CreditTable,
     EndDraw,
     GainsOf,
     credit_table,
@@ -46,8 +45,10 @@ if TYPE_CHECKING:
 _DOUBLED = 4.0  # of the variance: the uniform prior may at most double the width
 _UNSEEN = 1.15  # least factor where the counts do not show the variance
 _NO_WEIGHT = 1e-14  # of a population; 1e-9 moves ends by up to 3e-6 where all trials agree
-_GROUPS, _ROWS, _STATES = 1024, 2**16, 512  # in a block
+_GROUPS, _ROWS, _STATES = 256, 2**16, 512  # in a block
+_CACHED = 8  # arrays of a cache that a block may fill
 _ALIKE = 1e-9  # relative difference of numbers of questions that are the same
+_ROUNDING = 1e-12  # of a difference of squares
 _DENSE = 0.2  # share of states that a group has, from which on matrices are dense
 
 
@@ -78,9 +79,11 @@ class _Questions(NamedTuple):
         return np.bincount(place, data, shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     def largest(self, values: Floats) -> Floats:
-        """Largest product of a value of a state and a squared weight, of each group."""
-        largest = np.zeros(self.groups)
-        np.maximum.at(largest, self.group, self.weight**2 * values[self.state])
+        """Largest product of values of a state (S, D) and a squared weight, of each group."""
+        present, first = np.unique(self.group, return_index=True)
+        largest = np.zeros((self.groups, values.shape[1]))
+        each = self.weight[:, None] ** 2 * values[self.state]
+        largest[present] = np.maximum.reduceat(each, first)
         return largest
 
     def blocks(self) -> list[tuple[slice, _Questions]]:
@@ -161,12 +164,13 @@ class MeanNoise(NamedTuple):
 
 def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> list[MeanNoise]:
     """Variance of the means of metrics that are a credit; those of one call share most work."""
-    results = np.full((len(draws), 4, asked.states.groups), np.nan)
+    results = np.full((4, asked.states.groups, len(draws)), np.nan)
     for groups, questions in asked.questions.blocks():
         evidence = _Evidence(questions)
-        for row, sums in enumerate(_metric_sums(evidence, draws)):
-            results[row, :, groups] = _noise_of_mean(evidence, *sums)
-    return [MeanNoise(*each) for each in results]
+        cells = (min(questions.n.size, _STATES) + questions.groups) * evidence.live.places.size
+        for some in row_slices(len(draws), cells // _CACHED):
+            results[:, groups, some] = _noise_of_mean(evidence, _metric_sums(evidence, draws[some]))
+    return [MeanNoise(*each) for each in results.transpose(2, 0, 1)]
 
 
 def expected_correlations(asked: Weighted) -> Floats:
@@ -202,7 +206,7 @@ class _Evidence:
 
 
 class _MetricSums(NamedTuple):
-    """Sums over the questions of each group, (G,), or by population, (G, J)."""
+    """Sums over the questions of each group for D metrics, (G, D), or by population, (G, D, J)."""
 
     noises: Floats  # expected variance under each population, times the squared weight
     value: Floats  # expected metric and complement, times the weight
@@ -217,69 +221,68 @@ class _MetricSums(NamedTuple):
     unbiased_squares: Floats
     hidden: Floats  # questions that show nothing of it
     short: Floats  # questions with fewer trials than k
+    largest: Floats  # size of what a question may show
 
 
-def _metric_sums(
-    evidence: _Evidence, draws: Sequence[GainsOf]
-) -> Iterator[tuple[_MetricSums, Floats]]:
-    """The sums of each metric, and the largest size of what a question of a group may show."""
+def _metric_sums(evidence: _Evidence, draws: Sequence[GainsOf]) -> _MetricSums:
+    """The sums of some metrics."""
     questions, weights = evidence.questions, evidence.weights
-    totals: list[list[Any]] = [[0.0] * len(_MetricSums._fields) for _ in draws]
-    largest = np.zeros((len(draws), questions.n.size))
+    largest, parts = np.zeros((questions.n.size, len(draws))), list[list[Floats]]()
     for rows, chances in evidence.blocks():
-        powers = [evidence.powers[power][:, rows] for power in (0, 1, 2, 4)]
-        for place, gains in enumerate(draws):
-            table, short = credit_table(chances, gains, evidence.live)
-            largest[place, rows] = np.nan_to_num(table.largest)
-            parts = _table_sums(table, short, weights, powers)
-            totals[place] = [one + two for one, two in zip(totals[place], parts, strict=True)]
-    for total, each in zip(totals, largest, strict=True):
-        yield _MetricSums(*(np.asarray(part) for part in total)), questions.largest(each)
+        number, one, two, four = (evidence.powers[power][:, rows] for power in (0, 1, 2, 4))
+        table = credit_table(chances, draws, evidence.live)
+        states, _, _, populations = table.means.shape
+        noise = np.ascontiguousarray(table.means[:, 2]).reshape(states, -1)
+        means = _state_means(weights, table.means, number)
+        hidden, unbiased = np.isnan(table.unbiased), np.nan_to_num(table.unbiased)
+        flat = (one @ table.flat[:, 0], one @ table.flat[:, 1], two @ table.flat[:, 2])
+        largest[rows] = np.nan_to_num(table.largest)
+        parts.append(
+            [
+                (two @ noise).reshape(len(weights), -1, populations),
+                *map(_state_sums, (one, one, two, four), (*means, means[2] ** 2)),
+                *flat,
+                four @ table.flat[:, 2] ** 2,
+                two @ unbiased,
+                four @ unbiased**2,
+                number @ hidden.astype(np.float64),
+                number @ table.short.astype(np.float64),
+            ]
+        )
+    totals = [reduce(np.add, each) for each in zip(*parts, strict=True)]
+    return _MetricSums(*[*totals, questions.largest(largest)])
 
 
-def _table_sums(
-    table: CreditTable, short: Mask, weights: Floats, powers: Sequence[_Sums]
-) -> list[Any]:
-    """Parts of the sums of a metric from some states."""
-    number, one, two, four = powers
-    value, rest, noise = (_state_means(weights, part, number) for part in table[:3])
-    hidden, unbiased = np.isnan(table.unbiased), np.nan_to_num(table.unbiased)
-    return [
-        two @ table.noise,
-        *((power * each).sum(axis=1) for power, each in ((one, value), (one, rest), (two, noise))),
-        (four * noise**2).sum(axis=1),
-        one @ table.flat_value,
-        one @ table.flat_rest,
-        two @ table.flat_noise,
-        four @ table.flat_noise**2,
-        two @ unbiased,
-        four @ unbiased**2,
-        number @ hidden.astype(np.float64),
-        number @ short.astype(np.float64),
-    ]
-
-
-def _state_means(weights: Floats, part: Floats, number: _Sums) -> _Sums:
-    """A number of each state over the populations of each group, (G, S), where it has the state."""
+def _state_means(weights: Floats, means: Floats, number: _Sums) -> Floats:
+    """Numbers of each state over the populations of a group, (3, G, S, D), or of each pair."""
     if isinstance(number, np.ndarray):
-        return np.asarray(weights @ part.T)
+        each: Floats = weights @ means.reshape(-1, means.shape[-1]).T
+        return each.reshape(len(weights), *means.shape[:-1]).transpose(2, 0, 1, 3)
     pairs = number.tocoo()
-    each = np.einsum("rj,rj->r", weights[pairs.row], part[pairs.col])
-    return scipy.sparse.csr_array((each, (pairs.row, pairs.col)), shape=pairs.shape)
+    return np.asarray(np.einsum("rj,rmdj->mrd", weights[pairs.row], means[pairs.col]))
 
 
-def _noise_of_mean(evidence: _Evidence, sums: _MetricSums, most: Floats) -> MeanNoise:
-    """Rules 3 to 5 of a metric."""
-    number, smooth = evidence.questions.total(evidence.questions.number), sums.noise
-    square = np.einsum("gj,gj->g", evidence.weights * sums.noises, sums.noises)
-    between = np.maximum(square - smooth**2, 0)
+def _state_sums(power: _Sums, means: Floats) -> Floats:
+    """Sums over the states of each group, (G, D)."""
+    if isinstance(power, np.ndarray):
+        return np.asarray(np.einsum("gs,gsd->gd", power, means))
+    shape = power.shape[0], power.nnz
+    ends = scipy.sparse.csr_array((power.data, np.arange(power.nnz), power.indptr), shape=shape)
+    return np.asarray(ends @ means)
+
+
+def _noise_of_mean(evidence: _Evidence, sums: _MetricSums) -> Floats:
+    """Rules 3 to 5 of some metrics: the numbers of a `MeanNoise`, (4, G, D)."""
+    number, smooth = evidence.questions.total(evidence.questions.number)[:, None], sums.noise
+    square = np.einsum("gj,gdj,gdj->gd", evidence.weights, sums.noises, sums.noises)
+    between = _squares_apart(square, smooth**2)
 
     def spread(squares: Floats, total: Floats) -> Floats:
-        return np.maximum(squares - total**2 / number, 0)
+        return _squares_apart(squares, total**2 / number)
 
     visible, flat = sums.hidden == 0, sums.flat_noise
     sampling = number / np.maximum(number - 1, 1) * spread(sums.unbiased_squares, sums.unbiased)
-    off = np.where(visible, np.sqrt(sampling + most**2), np.inf)
+    off = np.where(visible, np.sqrt(sampling + sums.largest**2), np.inf)
     # The uniform prior may double the width, and what the counts show bounds both.
     bound = np.minimum(np.minimum(flat, _DOUBLED * smooth), sums.unbiased + off)
     least = np.where(visible, sums.unbiased - off, 0.0)
@@ -293,7 +296,12 @@ def _noise_of_mean(evidence: _Evidence, sums: _MetricSums, most: Floats) -> Mean
     factor = 1 + np.divide(error, variance, out=np.zeros_like(error), where=variance > 0)
     factor = np.where(visible, factor, np.maximum(factor, _UNSEEN))
     known = sums.short == 0
-    return MeanNoise(*(np.where(known, each, np.nan) for each in (variance, factor, mean, rest)))
+    return np.where(known, [variance, factor, mean, rest], np.nan)
+
+
+def _squares_apart(mean_square: Floats, squared_mean: Floats) -> Floats:
+    """A variance, from numbers that differ by rounding if it is 0: its root would be 1e-8."""
+    return np.where(squared_mean < (1 - _ROUNDING) * mean_square, mean_square - squared_mean, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,7 +346,7 @@ class Estimate:
         """Root of the variance, on the scale of the metric, not widened."""
         return self.width * np.sqrt(self.variance)
 
-    def at(self, groups: Ints) -> Estimate:
+    def at(self, groups: Ints | int) -> Estimate:
         """Some groups, in the given order."""
         return replace(self, **{name: getattr(self, name)[groups] for name in PARTS})
 
@@ -356,25 +364,25 @@ PARTS = [field.name for field in fields(Estimate)][:5]
 
 def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate]:
     """Estimates of metrics that are a credit, about these very questions."""
-    results = []
-    for gains, each in zip(draws, mean_noises(asked, draws), strict=True):
-        expected = each
-        estimate, rest = map(asked.mean, state_estimates(asked.states, gains))
-        # One trial each: W. Hoeffding (1956), Ann. Math. Statist. 27, 713-721 (rule 7).
-        single, size = asked.single, asked.states.size
+    noises = [*map(np.stack, zip(*mean_noises(asked, draws), strict=True))]
+    each = [map(asked.mean, state_estimates(asked.states, gains)) for gains in draws]
+    estimate, rest = map(np.stack, zip(*each, strict=True))
+    for place, gains in enumerate(draws):
         if isinstance(gains, EndDraw):
             sure = asked.mean(sure_credit(gains, asked.states.n))
-            expected = expected._replace(mean=expected.mean + sure, rest=expected.rest - sure)
-        noisy = Estimate.from_noise(estimate, rest, expected, asked.effective)
-        numbers = estimate * rest / size, np.ones_like(rest), size.astype(np.float64)
-        variance, factor, effective = (
-            np.where(single & ~np.isnan(estimate), exact, approximate)
-            for exact, approximate in zip(
-                numbers, (noisy.variance, noisy.factor, noisy.effective), strict=True
-            )
+            noises[2][place] += sure
+            noises[3][place] -= sure
+    noisy = Estimate.from_noise(estimate, rest, MeanNoise(*noises), asked.effective)
+    # One trial each: W. Hoeffding (1956), Ann. Math. Statist. 27, 713-721 (rule 7).
+    single, size = asked.single & ~np.isnan(estimate), asked.states.size
+    if single.any():
+        noisy = replace(
+            noisy,
+            variance=np.where(single, estimate * rest / size, noisy.variance),
+            factor=np.where(single, 1.0, noisy.factor),
+            effective=np.where(single, size, noisy.effective),
         )
-        results.append(Estimate(estimate, rest, variance, factor, effective))
-    return results
+    return [noisy.at(place) for place in range(len(draws))]
 
 
 _MOST_SINGLE = 1.5  # effective questions of single trials, over their number
@@ -410,10 +418,10 @@ def _average_noise(asked: Weighted, unit: Floats, mean: Floats) -> MeanNoise:
 
     def totals(noise: Floats) -> tuple[Floats, Floats]:
         total = questions.total(second * noise[row])
-        return total, np.maximum(questions.total(fourth * noise[row] ** 2) - total**2 / number, 0)
+        return total, _squares_apart(questions.total(fourth * noise[row] ** 2), total**2 / number)
 
     (total, spread), (known, scatter) = totals(flat), totals(unbiased)
-    most = questions.largest(largest)
+    most = questions.largest(largest[:, None])[:, 0]
     off = np.sqrt(number / np.maximum(number - 1, 1) * scatter + most**2)
     visible, single = asked.fewest > 1, states.trials == number
     noise = np.where(visible, np.minimum(total, known + off), total)

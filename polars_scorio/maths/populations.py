@@ -136,21 +136,22 @@ class StateChances:
         """Log of `mixtures`."""
         return np.log(self.mixtures)
 
-    def means(
-        self, values: Floats, live: LivePopulations, rows: slice | Ints
-    ) -> tuple[Floats, Floats]:
-        """Posterior means of values at the rates under some populations, and under the uniform.
+    def means(self, rows: slice, values: Floats, live: LivePopulations) -> tuple[Floats, Floats]:
+        """Posterior means of values at the rates (V, 241): by population, and under the uniform.
 
-        For some states, all of at most 2,000 trials; values are (241,), or a row for each state.
+        Of some states, each of at most 2,000 trials; shapes (S, V, J) and (S, V).
         """
-        likelihood = self._likelihood[rows]
-        if values.ndim == 1:
-            part = likelihood @ (values * live.mass).T
+        likelihood, mass, asked = self._likelihood[rows], live.mass, len(values)
+        if len(likelihood) < len(mass):
+            weighed = (likelihood[:, None] * values).reshape(-1, values.shape[1]) @ mass.T
         else:
-            part = (likelihood * values) @ live.mass.T
-        mean = (1 - live.share) * part[:, live.kind] + live.share * part[:, -1:]
-        mean /= self.mixtures[rows][:, live.places]
-        return mean, part[:, -1] / self.components[rows, -1]
+            weighed = likelihood @ (values[:, None] * mass).reshape(-1, values.shape[1]).T
+        part = weighed.reshape(len(likelihood), asked, len(mass))
+        mean = part[..., live.kind]
+        mean *= 1 - live.share
+        mean += live.share * part[..., -1:]
+        mean /= self.mixtures[rows][:, None, live.places]
+        return mean, part[..., -1] / self.components[rows, -1:]
 
 
 class LivePopulations(NamedTuple):
