@@ -20,7 +20,8 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import Per
-from polars_scorio.counting.coverage import coverage
+from polars_scorio.counting.checks import WholePlan
+from polars_scorio.counting.coverage import coverage, offer_ids
 from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
@@ -366,6 +367,12 @@ class Accessor(Generic[FrameT]):
         ColumnNotFoundError, TypeError, ValueError
             At the call, for columns that do not exist or have the wrong dtype.
 
+        Warns
+        -----
+        LogWarning
+            Without trial ids, of a column that has them, or whose strata have questions with the
+            same ids.
+
         See Also
         --------
         check : What is wrong with the trials.
@@ -379,12 +386,25 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio.describe().select("model", "questions", "missing", "duplicates").rows()
         [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
         """
+        frame, roles = self._lazy(), self._roles
+
+        def offered(rows: pl.DataFrame) -> pl.DataFrame:
+            offer_ids(frame, roles)
+            return rows
+
+        plan = self._described(per)
+        if roles.trial is None and roles.count is None:
+            plan = WholePlan(plan).then(offered, filters=False).plan()
+        return self._returned(plan)
+
+    def _described(self, per: Per = "model") -> pl.LazyFrame:
+        """The plan of `describe`, which offers no ids."""
         plan = coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
         if per == "model" and self._roles.run is not None:
             from polars_scorio.study.run_terms import with_run_spread
 
             plan = with_run_spread(plan, self._log_study(), self._roles)
-        return self._returned(plan)
+        return plan
 
     @takes_options()
     def check(self) -> FrameT:

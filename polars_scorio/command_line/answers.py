@@ -96,7 +96,7 @@ class Reply:
         cls, log: Scorio[Any], asked: Namespace, call: str, *plans: pl.DataFrame | pl.LazyFrame
     ) -> tuple[Reply, list[pl.DataFrame]]:
         """The reply with what the plans give, and what is in the log."""
-        cover, *answers = collected_together(plan.lazy() for plan in (log.describe(), *plans))
+        cover, *answers = collected_together(plan.lazy() for plan in (log._described(), *plans))
         return cls(log, asked, call, cover, Screen.from_output()), answers
 
     @property

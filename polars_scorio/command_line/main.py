@@ -161,6 +161,7 @@ def _exit_status(given: Sequence[str]) -> int:
     from polars_scorio.command_line.commands import RUNS
     from polars_scorio.command_line.log_arguments import next_words
     from polars_scorio.command_line.log_input import read_log, saved_input
+    from polars_scorio.counting.coverage import offer_ids
 
     asked.typed, status = partial(next_words, call), _USAGE
     try:
@@ -170,6 +171,8 @@ def _exit_status(given: Sequence[str]) -> int:
             log = read_log(asked)
             # A refused log still has a page: other errors of `report` are errors of usage.
             status = _USAGE if asked.command == "report" else _REFUSED
+            if asked.command != "describe":  # which offers them itself
+                offer_ids(log.frame.lazy(), log._roles)
             outcome = RUNS[asked.command](log, asked, call)
     except BrokenPipeError:
         raise

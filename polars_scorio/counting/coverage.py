@@ -22,6 +22,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.refusals import repeated_trials
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.ways_out import unnamed_ids
 
 TOTALS_COLUMNS = ("planned", "reported", "recomputed")  # the last: by the tool's rule from its rows
 # Columns of some tools: scores by draw size, beside ours; trials that have an error and a score.
@@ -214,6 +215,12 @@ def coverage(
         pl.col(numbers).cast(pl.Int64),
         *of_tool,
     )
+
+
+def offer_ids(frame: pl.LazyFrame, roles: Roles) -> None:
+    """Warn of a column that has the ids of trials, or strata, if no column is named for ids."""
+    if said := unnamed_ids(bind_roles(frame, replace(roles, missing="drop", levels=None))):
+        warn_of_log(said)
 
 
 def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> pl.LazyFrame:

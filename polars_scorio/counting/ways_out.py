@@ -10,9 +10,11 @@ from pathlib import PurePath
 import polars as pl
 
 from polars_scorio.counting.log import Trials, is_label
+from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES
 
 _CATEGORY, _KEY, _ROWS = ":category", ":key", ":rows"
 _RUN_COLUMNS = ("run", "source")  # what readers of logs say of the file of a trial
+_FEW, _HEAD = 100, 10_000  # values of a stratum, and rows in which they are counted first
 _WHOLE = pl.Boolean, pl.Categorical, pl.Enum, pl.String
 JOINED_IDS = 'trial=pl.concat_str("run", "trial", separator="/")'
 
@@ -64,17 +66,10 @@ def _separating_column(trials: Trials) -> tuple[str, list[str]] | None:
 
     With the columns of readers the sources of a question that has several.
     """
-    parts = [part for part in (*trials.by, trials.model, trials.question, trials.trial) if part]
-    used = {name for part in (*parts, trials.category) for name in part.expr.meta.root_names()}
-    candidates = [
-        name for name, dtype in trials.frame.collect_schema().items()
-        if name not in used and (dtype.is_integer() or dtype.is_temporal() or dtype in _WHOLE)
-    ]  # fmt: skip
+    rows, keys, candidates = _unused_columns(trials)
     if not candidates:
         return None
-    keys = {f"{_KEY}{place}": part.expr for place, part in enumerate(parts)}
-    rows = trials.frame.select(**keys, **{name: pl.col(name) for name in candidates})
-    repeated = rows.group_by(*keys).agg(
+    repeated = rows.group_by(keys).agg(
         pl.len().alias(_ROWS), *(pl.col(name).n_unique() for name in candidates)
     )
     unique = repeated.select((pl.col(candidates) == pl.col(_ROWS)).all())
@@ -87,10 +82,59 @@ def _separating_column(trials: Trials) -> tuple[str, list[str]] | None:
         return None
     sources: list[str] = []
     if fitting[0] in _RUN_COLUMNS and "source" in candidates:
-        several = rows.group_by(*keys).agg(pl.col("source").unique().sort().head(2))
-        both = several.filter(pl.col("source").list.len() > 1).sort(*keys).head(1).collect()
+        several = rows.group_by(keys).agg(pl.col("source").unique().sort().head(2))
+        both = several.filter(pl.col("source").list.len() > 1).sort(keys).head(1).collect()
         sources = both["source"].item().to_list()
     return fitting[0], sources
+
+
+def _unused_columns(trials: Trials) -> tuple[pl.LazyFrame, list[str], list[str]]:
+    """The keys of the trials and the columns without a role, with the names of both."""
+    parts = [part for part in (*trials.by, trials.model, trials.question, trials.trial) if part]
+    named = [*trials.by, *(getattr(trials, role) for role in COLUMN_ROLES)]
+    used = {name for part in named if part for name in part.expr.meta.root_names()}
+    unused = [
+        name for name, dtype in trials.frame.collect_schema().items()
+        if name not in used and (dtype.is_integer() or dtype.is_temporal() or dtype in _WHOLE)
+    ]  # fmt: skip
+    keys = {f"{_KEY}{place}": part.expr for place, part in enumerate(parts)}
+    return trials.frame.select(unused, **keys), [*keys], unused
+
+
+def unnamed_ids(trials: Trials) -> str:
+    """A sentence about the column that has the ids of trials, or a stratum, where none is named.
+
+    Trials of a question have other values in the first, and questions of the second share ids:
+    together they have unequal numbers of trials, by stratum equal ones. Empty if there is neither.
+    """
+    rows, keys, unused = _unused_columns(trials)
+    if trials.trial is not None or trials.count is not None or not unused:
+        return ""
+    files = _RUN_COLUMNS if "source" in unused else ()  # their readers name what ids there are
+    start = rows.select(unused).head(_HEAD).collect()
+    # A stratum has several trials for each of its values: a number of the row is none.
+    few = {each.name for each in start if each.n_unique() <= min(_FEW, len(start) / 2)}
+    ids = {name for name in unused if name.lower() in TRIAL_NAMES}
+    names = [name for name in unused if name in few | ids and name not in files]
+    sizes = [
+        rows.group_by(*keys, *further).len(_ROWS).select(
+            pl.col(_ROWS).min().alias("least"), pl.col(_ROWS).max().alias("most")
+        )
+        for further in ([], *([name] for name in names))
+    ]  # fmt: skip
+    (least, most), *cells = (each.row(0) for each in pl.collect_all(sizes))
+    for name, (fewest, largest) in zip(names, cells, strict=True):
+        if name in ids and largest == 1 < most:
+            return (
+                f"no trial ids are named, and {name!r} has another value in each trial of a "
+                "question: name it with trial=, which finds trials that are there twice"
+            )
+        if least != most and fewest == largest:
+            return (
+                f"questions have {least:,} to {most:,} trials, but {largest:,} in each {name!r}: "
+                f"if questions of several share their ids, pass by={[*trials.strata, name]}"
+            )
+    return ""
 
 
 def telling_pattern(first: str, second: str) -> str | None:

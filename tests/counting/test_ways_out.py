@@ -1,7 +1,9 @@
 """What errors propose after a second look at the log."""
 
 import re
+import warnings
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -131,3 +133,80 @@ def test_a_column_by_the_name_of_trial_ids_is_offered_where_they_are_not_named(n
     with pytest.raises(pl.exceptions.ColumnNotFoundError) as error:
         PARTS.rename({"trial": "place"}).scorio(by="part").avg()
     assert str(error.value).endswith("carry no trial id.")
+
+
+def board(*, sizes=(50, 40, 30, 20, 10, 5)) -> pl.DataFrame:
+    """Six benchmarks whose questions are numbered from 0, four trials of each, without ids."""
+    random = np.random.default_rng(1)
+    rows = [
+        (model, f"bench{place}", question, random.integers(2), seed, random.random().hex())
+        for model in ("ada", "bob")
+        for place, size in enumerate(sizes)
+        for question in range(size)
+        for seed in range(4)
+    ]
+    names = ["model", "benchmark", "question", "category", "seed", "answer"]
+    return pl.DataFrame(rows, names, orient="row")
+
+
+SHARED = (
+    "questions have 4 to 24 trials, but 4 in each 'benchmark': if questions of several share their "
+    "ids, pass by=['benchmark']"
+)
+NAMED = (
+    "no trial ids are named, and 'seed' has another value in each trial of a question: name it "
+    "with trial=, which finds trials that are there twice"
+)
+
+
+def offered(frame, **roles) -> list[str]:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", ps.LogWarning)
+        frame.lazy().scorio(trial=None, **roles).describe().filter(model="ada").collect()
+    return [str(each.message) for each in warned]
+
+
+def test_questions_that_share_ids_unseen_are_told_by_their_numbers_of_trials():
+    log = board()
+    # 155 questions: 50 by their ids, and numbers that nobody meant.
+    assert log.scorio(trial=None).avg()["questions"].to_list() == [50, 50]
+    assert offered(log) == offered(log.drop("seed")) == [SHARED]
+    assert offered(log, by="benchmark") == [NAMED]
+    assert offered(log.drop("seed"), by="benchmark") == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ps.LogWarning)
+        log.scorio(trial=None).avg()  # reports say nothing
+        log.scorio(trial="seed", by="benchmark").describe()
+
+
+def test_ids_are_offered_where_trials_have_no_other():
+    log = board(sizes=(9,)).drop("benchmark")
+    assert offered(log) == [NAMED]
+    assert offered(log.rename({"seed": "Seed"})) == [NAMED.replace("seed", "Seed")]
+    twice = pl.concat([log, log])
+    assert offered(twice) == offered(log.filter(seed=0)) == []
+
+
+def test_an_honest_log_without_ids_is_offered_nothing():
+    log = board(sizes=(9,)).drop("benchmark", "seed").with_columns(
+        row=pl.int_range(pl.len()), part=pl.lit("x"), passed=pl.col("category") == 1
+    )  # fmt: skip
+    ragged = log.filter((pl.col("question") > 2) | (pl.col("row") % 4 > 0))
+    assert offered(ragged) == offered(ragged.clear()) == offered(ragged.head(9)) == []
+    assert offered(ragged.select("model", "question", "category")) == []
+
+
+@pytest.mark.filterwarnings("always::polars_scorio.LogWarning")
+@pytest.mark.parametrize("command", ["summary", "describe", "compare", "rank", "gate"])
+def test_the_command_offers_ids_and_strata(command, tmp_path, capsys):
+    log, file = board(), tmp_path / "log.csv"
+    log.write_csv(file)
+    baseline = ["--baseline", "ada", "--margin", "0.1"] if command == "gate" else []
+    asked = [command] * (command != "summary") + [str(file), *baseline]
+    main(asked)
+    said = SHARED.replace("by=['benchmark']", "--by benchmark")
+    assert capsys.readouterr().err.count(f"warning: {said}\n") == 1
+    main([*asked, "--by", "benchmark"])
+    assert "name it with --trial, which finds trials" in capsys.readouterr().err
+    main([*asked, "--by", "benchmark", "--trial", "seed"])
+    assert "warning" not in capsys.readouterr().err
