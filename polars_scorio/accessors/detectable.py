@@ -116,7 +116,7 @@ def detectable_difference(
     >>> import polars_scorio as ps
     >>> table = ps.detectable_difference(100, [1, 4])
     >>> table.select("trials", pl.col("difference", "lowest", "highest").round(3)).rows()
-    [(1, 0.152, 0.123, 0.173), (4, 0.063, 0.044, 0.076)]
+    [(1, 0.152, 0.123, 0.173), (4, 0.068, 0.05, 0.081)]
     >>> table = ps.detectable_difference([100, 500], [1, 16], target="population")
     >>> table.select("questions", "trials", pl.col("difference").round(3)).rows()
     [(100, 1, 0.162), (100, 16, 0.108), (500, 1, 0.071), (500, 16, 0.046)]

@@ -24,9 +24,11 @@ from polars_scorio.maths.credits import (
     EndDraw,
     GainsOf,
     credit_table,
+    fixed_gains,
     state_estimates,
     sure_credit,
 )
+from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.families import standardized_differences, student_z
 from polars_scorio.maths.independent import inverted_z
 from polars_scorio.maths.populations import (
@@ -383,6 +385,18 @@ def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate
             effective=np.where(single, size, noisy.effective),
         )
     return [noisy.at(place) for place in range(len(draws))]
+
+
+def expected_effective(number: Floats, rate: float) -> float:
+    """Effective questions of a mean of successes, from questions with 0, 1, ..., n of them."""
+    size, c = number.sum(), np.arange(number.size)
+    weight = np.full(number.size, 1 / size)
+    asked = _Questions(np.full_like(c, c[-1]), c, 0 * c, c, number, weight, 1)
+    evidence = _Evidence(asked)
+    (sums,) = _metric_sums(evidence, [fixed_gains(any_success(1))])
+    noise = _noise_of_mean(evidence, *sums)
+    estimate = np.array([rate])
+    return Estimate.from_noise(estimate, 1 - estimate, noise, size).effective.item()
 
 
 _MOST_SINGLE = 1.5  # effective questions of single trials, over their number

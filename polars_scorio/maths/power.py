@@ -18,7 +18,8 @@ import scipy
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.covariance import Paired, of_pairs
 from polars_scorio.maths.families import anytime_critical, student_critical
-from polars_scorio.maths.interval import Student, plus_two
+from polars_scorio.maths.interval import Student, expected_effective, plus_two
+from polars_scorio.maths.populations import unit_interval
 from polars_scorio.maths.run_effects import RunVariance
 
 # Standard deviations after m further trials; they do not grow with m.
@@ -323,8 +324,7 @@ class QuestionsAhead(Forecast):
         return student_critical(self.critical_at(c, m), self._student(m).freedom)
 
 
-_CLOSE = 1e-14  # of both ends of the smallest difference
-_NOW = np.zeros(1, dtype=np.int64)  # no further trial, or question
+_HALVINGS = 50  # of the interval of the smallest difference, down to 1e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,49 +342,54 @@ class Design:
 def smallest_difference(design: Design, power: float, *, population: bool) -> float:
     """Smallest difference of rates whose interval excludes zero with this power, or infinity."""
     shift = scipy.special.ndtri(power)
-    low, high = 0.0, 2 * min(design.rate, 1 - design.rate)
+    effective = np.array([_effective_questions(design, trials) for trials in design.trials])
+    high = 2 * min(design.rate, 1 - design.rate)
 
     def lacking(difference: float) -> float:
         noise, total = _difference_variances(design, difference)
         if population or max(design.trials) == 1:
+            size, gap = np.array([[design.questions], [difference]])
+            _, error, freedom = plus_two(gap, size * total, size, 0.0, 1.0)
+            needed = student_critical(design.critical, freedom) * error * (1 + 2 / size)
             spread = total if population else noise
-            questions = QuestionsAhead(
-                diff=np.array([difference]),
-                number=np.array([design.questions]),
-                variance=np.array([design.questions * total]),
-                span=1.0,
-            )
-            needed = float(questions.least_decided(design.critical, _NOW)[0])
-            return float(needed + shift * np.sqrt(spread) - difference)
-        return float((design.critical + shift) * np.sqrt(noise) - difference)
+            return float(needed[0] + shift * np.sqrt(spread) - difference)
+        # With the chance `power` at least `least` is measured, and decided if it is above MOVER's
+        # reach (see `MeasuredPairs`).
+        least = difference - shift * np.sqrt(noise)
+        rates = np.clip(design.rate + least * np.array([0.5, -0.5]), 0.0, 1.0)
+        lo, hi = unit_interval(rates, 1 - rates, effective, scipy.special.ndtr(-design.critical))
+        return float(np.hypot(rates[0] - lo[0], hi[1] - rates[1]) - least)
 
-    at_low, at_high, steps, moved = lacking(low), lacking(high), 0, 0
-    if at_high > 0:
+    if lacking(high) > 0:
         return float("inf")
-    while high - low > _CLOSE:
-        # By the Illinois method; every fourth step halves, as half-widths may jump.
-        steps += 1
-        share = at_low / (at_low - at_high) if steps % 4 else 0.5
-        middle = low + (high - low) * min(max(share, 1e-3), 1 - 1e-3)
-        value = lacking(middle)
-        if value > 0:
-            low, at_low, at_high = middle, value, at_high / (1 + (moved > 0))
-        else:
-            high, at_high, at_low = middle, value, at_low / (1 + (moved < 0))
-        moved = 1 if value > 0 else -1
+    low = 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if lacking(middle) > 0 else (low, middle)
     return high
 
 
-def _rate_variances(design: Design, difference: float) -> tuple[float, float]:
-    """Variance of one trial of each model, if their rates differ by this much."""
-    rates = design.rate + difference / 2, design.rate - difference / 2
-    a, b = (max(rate * (1 - rate), 0.0) for rate in rates)
-    return a, b
+_MOST_COUNTED = 256  # trials from which on the effective questions grow with the trials
+
+
+def _effective_questions(design: Design, trials: float) -> float:
+    """Right or wrong questions that a model of the plan counts as, if its counts are typical."""
+    if trials == 1:
+        return design.questions
+    n = int(min(trials, _MOST_COUNTED))
+    size = 1 / np.clip(design.spread, 1e-6, 1 - 1e-6) - 1
+    shapes = design.rate * size, (1 - design.rate) * size
+    c = np.arange(n + 1)
+    logs = scipy.special.betaln(shapes[0] + c, shapes[1] + n - c)
+    chances = np.exp(logs - scipy.special.betaln(c + 1, n - c + 1) - logs.max())
+    number = design.questions * chances / chances.sum()
+    return expected_effective(number, design.rate) * trials / n
 
 
 def _difference_variances(design: Design, difference: float) -> tuple[float, float]:
     """Variance of the estimated difference: on these questions, and on a new sample."""
-    a, b = _rate_variances(design, difference)
+    rates = design.rate + difference / 2, design.rate - difference / 2
+    a, b = (max(rate * (1 - rate), 0.0) for rate in rates)
     first, second = design.trials
     noise = (1 - design.spread) * (a / first + b / second) / design.questions
     between = design.spread * (a + b - 2 * design.correlation * np.sqrt(a * b))

@@ -3,13 +3,15 @@
 from dataclasses import replace
 from math import sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
-from scipy.stats import norm, t
+from scipy.stats import beta, norm, t
 
 from polars_scorio.maths.power import Design, smallest_difference
+from tests.maths import interval_oracle as oracle
 
 PLAN = Design(
     questions=100, trials=(4, 4), rate=0.5, spread=0.5, correlation=0.5, critical=1.959964
@@ -25,8 +27,6 @@ def found_difference(plan, power, population):
         noise = (1 - plan.spread) * (a / plan.trials[0] + b / plan.trials[1])
         between = plan.spread * (a + b - 2 * plan.correlation * sqrt(a * b))
         shown = sqrt((noise + population * between) / plan.questions)
-        if not population and max(plan.trials) > 1:
-            return plan.critical * shown + norm.ppf(power) * shown - difference
         # Differences of questions, of which one more at -1 and one at 1 are two.
         size = plan.questions + 2
         centre = difference * plan.questions / size
@@ -44,6 +44,22 @@ def test_a_benchmark_of_few_questions_finds_no_difference_near_a_bound():
     assert smallest_difference(tiny, 0.8, population=False) == float("inf")
 
 
+def test_several_trials_end_at_the_intervals_of_both_models():
+    # Rates are uniform: of 100 questions with 4 trials 20 have 0, 1, 2, 3 and 4 successes each.
+    plan, z = replace(PLAN, spread=1 / 3), PLAN.critical
+    found = smallest_difference(plan, 0.8, population=False)
+    metric, weight = oracle.Metric(np.array([0.0, 1.0])), np.full(100, 0.01)
+    variance, factor, mean = oracle.price([4] * 100, [0, 1, 2, 3, 4] * 20, weight, metric)
+    noise = 2 / 3 * 2 * (0.25 - found**2 / 4) / 4 / 100
+    seen = found - norm.ppf(0.8) * sqrt(noise)
+    up, down = 0.5 + seen / 2, 0.5 - seen / 2
+    size = 0.25 / (variance * factor)  # of models that are right half of the time
+    lo = beta.ppf(norm.sf(z), up * size, down * size + 1)
+    hi = beta.isf(norm.sf(z), down * size + 1, up * size)
+    assert mean == pytest.approx(0.5)
+    assert seen == pytest.approx(sqrt((up - lo) ** 2 + (hi - down) ** 2), abs=1e-6)
+
+
 plans = st.builds(
     Design,
     questions=st.integers(20, 2_000),
@@ -57,6 +73,7 @@ plans = st.builds(
 
 @given(plans, st.floats(0.5, 0.95), st.booleans())
 def test_equals_a_second_calculation(plan, power, population):
+    plan = plan if population else replace(plan, trials=(1, 1))
     found = smallest_difference(plan, power, population=population)
     assert found == pytest.approx(found_difference(plan, power, population), abs=1e-9)
 
