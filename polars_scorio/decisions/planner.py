@@ -50,7 +50,10 @@ from polars_scorio.decisions.models import (
     value_range,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.credits import fixed_gains
+from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.interval import mean_noises
 from polars_scorio.maths.posteriors import (
     ExpectedVariance,
     QuestionPosteriors,
@@ -62,6 +65,7 @@ from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import TrialMean, avg, trial_mean
+from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.log_checks import SpokenChecks
 from polars_scorio.study.overall import check_overall, with_means, with_pool
@@ -117,6 +121,13 @@ class ExpectedScores:
         mu, every = low + width * questions.mean, np.ones_like(questions.trials)
         places = np.arange(mu.size)
         return cls(mu, sigma, places, expected, every, questions.trials, questions.group)
+
+    def widened(self, variance: Floats) -> ExpectedScores:
+        """The groups, with another variance of today."""
+        ratio = np.divide(variance, self.sigma**2, out=np.ones_like(variance), where=variance > 0)
+        wider, expected = ratio[self.part], self.variance
+        expected = ExpectedVariance(wider * expected.a, wider * expected.b, expected.n)
+        return replace(self, sigma=np.sqrt(variance), variance=expected)
 
     def with_means(self, models: int) -> ExpectedScores:
         """The groups, stratum after stratum, then the mean of each model over its strata."""
@@ -423,7 +434,13 @@ class _TrialsNeeded:
         ((metric, view),) = cells.settled(self.request.metrics)
         subject = cells.subject(view)
         if subject is None:
-            return ExpectedScores.from_posterior(self.request.posterior(cells), self.metric)
+            scores = ExpectedScores.from_posterior(self.request.posterior(cells), self.metric)
+            successes = credited_classes(metric, view, cells.classes)
+            if self.today is None or successes is None:
+                return scores
+            asked = cells.weighted(successes)
+            (noise,) = mean_noises(asked, [fixed_gains(any_success(1))])
+            return scores.widened(noise.variance)
         questions = subject.of_questions(metric, None, cells).ordered()
         return ExpectedScores.from_rewards(questions, *subject.ranges(metric, cells))
 
