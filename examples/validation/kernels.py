@@ -1,4 +1,4 @@
-"""CPU time of the kernels: by k, by state, and of fitted populations. Run it without arguments."""
+"""CPU time of the kernels: by k, by state, and of reports by prior. Run it without arguments."""
 
 import resource
 import time
@@ -113,7 +113,7 @@ def report_of_states() -> None:
     print(f"\nTwelve metrics on {n.size:,} states: {1000 * seconds(report):.0f} ms")
 
 
-def fitted() -> None:
+def priors() -> None:
     """Reports under each prior, from counts: 100 strata x 1,000 questions x 100 trials."""
     random = np.random.default_rng(0)
     strata, questions, trials = 100, 1_000, 100
@@ -171,7 +171,7 @@ def rewards() -> None:
 def pooling() -> None:
     """Fit and integration of a group."""
     random = np.random.default_rng(1)
-    print("\n| questions x trials | fit and accuracy | and pass@64 |")
+    print("\n| questions x trials | weights and accuracy | and pass@64 |")
     print("|---|---|---|")
     for questions, n in ((30, 4), (120, 80), (1_000_000, 100)):
         c = random.binomial(n, random.beta(0.5, 1, questions))
@@ -197,7 +197,7 @@ if __name__ == "__main__":
     repeated_sampling()
     sizes()
     report_of_states()
-    fitted()
+    priors()
     draws()
     rewards()
     pooling()

@@ -151,7 +151,7 @@ class PlotBase:
         """The rows of plans, and the subject with the scores of its models, from one pass."""
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
-        # Rewards of any value have calibrated numbers alone; with a prior no average needs a fit.
+        # Rewards of any value have calibrated numbers alone; with a prior averages are fast.
         needs_no_word = trials.judged or view_of(score, trials) == "rewards"
         options = {} if needs_no_word else {"prior": "uniform"}
         common = subject.options.get("unmatched") == "drop"

@@ -382,14 +382,14 @@ class Pooled:
         return metric_posterior(among, counts[state], n[state], questions, moments)
 
     def _pairs(self, cells: slice, place: Ints | None) -> slice:
-        """The pairs of a group and a state that belong to one fitted prior."""
+        """The pairs of a group and a state that share populations."""
         if place is not None:  # each question is a group with one state
             return cells
         first, last = np.searchsorted(self.states.group, [cells.start, cells.stop])
         return slice(int(first), int(last))
 
     def without_prior(self) -> Pooled:
-        """Posterior of the same questions without prior trials, with a fit of its own."""
+        """Posterior of the same questions without prior trials, weighed anew."""
         if not self.states.prior.any():
             return self
         observed = self.states.observed()

@@ -207,7 +207,7 @@ class CalibratedInference(Inference):
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
     ) -> Floats:
-        """The estimate of each cell, which needs no fit."""
+        """The estimate of each cell."""
         unbiased = metric.with_unbiased_estimate()
         return unbiased.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
 

@@ -407,7 +407,7 @@ def labels_finding(log: CountedLog) -> CheckFinding:
 def unequal_finding(log: CountedLog, *, population: bool = False) -> CheckFinding:
     """Numbers of trials that follow the difficulty of questions.
 
-    For a fitted population it is an alarm, unless trials stopped on outcomes, which bias none.
+    It is an alarm if posteriors share populations, which trials that stopped do not bias.
     """
     results = log.tested(unequal_trials)
     if population:
@@ -421,7 +421,7 @@ def unequal_finding(log: CountedLog, *, population: bool = False) -> CheckFindin
     def words(place: int, result: CheckResult, p: str) -> str:
         less = (result.observed or 0) < (result.expected or 0)
         change, lost, kind = ("less", "failed", "hard") if less else ("more", "successful", "easy")
-        biased = "The population that is fitted to them is biased. " * population
+        biased = 'Numbers with prior="population" are biased. ' * population
         return (
             f"{log.group_name(place)}: questions with fewer trials succeed {change}, "
             f"{percent_words(result.observed or 0)} against {percent_words(result.expected or 0)} "

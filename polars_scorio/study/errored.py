@@ -31,7 +31,7 @@ BOUNDED = "bounds"  # the word for `missing`
 LEAST, MOST = "lo_missing", "hi_missing"
 BRACKET = {LEAST: pl.Float64(), MOST: pl.Float64()}
 _ERRORED = ":errored"
-_ROUNDING = 1e-12  # groups that are fitted together differ in their last bits
+_ROUNDING = 1e-12  # groups that are measured together differ in their last bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,7 +72,7 @@ def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: boo
     return Comparison(inner, between if ranged else normal, limit)
 
 
-# Prior of each question: that of the population, which is fitted, or alpha and beta of a Beta
+# Prior of each question: that of the weighted populations, or alpha and beta of a Beta
 # distribution of its rate of success. With other than two categories it is uniform.
 QuestionPrior: TypeAlias = "Literal['population'] | tuple[float, float]"
 UNIFORM = (1.0, 1.0)

@@ -53,18 +53,18 @@ def population(
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     counted = counted_classes(trials, weighted, binary=pairs is None)
     prior = None if earlier is None else bind_prior(earlier, trials, counted)
-    fit = _Fit(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
+    weigh = _Weighing(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
                with_prior=prior is not None)  # fmt: skip
 
-    def fitted(groups: pl.DataFrame) -> pl.DataFrame:
-        return groups.select(*trials.keys, fit(groups[QUESTIONS]).alias(_PRIORS)).unnest(_PRIORS)
+    def weighted_rows(groups: pl.DataFrame) -> pl.DataFrame:
+        return groups.select(*trials.keys, weigh(groups[QUESTIONS]).alias(_PRIORS)).unnest(_PRIORS)
 
     schema = {**trials.strata, **trials.models, **COLUMNS}
-    return group_plan(trials, counted, prior).then(fitted, schema).plan()
+    return group_plan(trials, counted, prior).then(weighted_rows, schema).plan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Fit:
+class _Weighing:
     """The function from the questions of each group to the populations that they weigh."""
 
     classes: Classes

@@ -591,7 +591,7 @@ _DIFFERENT = 3.0
 _ONE_TRIAL = fixed_gains(np.ones(1))
 
 
-@dataclass(frozen=True, eq=False)  # no slots: the fits are kept
+@dataclass(frozen=True, eq=False)  # no slots: results are kept
 class JudgedNumbers:
     """The verdicts on the questions of some groups, and the numbers of the truth behind them."""
 
