@@ -4,15 +4,15 @@ import io
 import re
 import warnings
 from contextlib import redirect_stdout
-from html import escape
+from html import escape, unescape
 from pathlib import Path
-from urllib.parse import unquote
 
 import polars as pl
 
 import polars_scorio as ps
 from examples.site.gallery import GALLERY
 from examples.validation.measured_tables import cell_rows
+from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.main import main
 from polars_scorio.display.media.marks import palette
 
@@ -48,7 +48,7 @@ def copy_button(text: str) -> str:
 
 def forest(log: pl.DataFrame, folder: Path) -> str:
     """The finding of a log, and a row with an interval for each model."""
-    card = card_title(log, {"by": "domain"}, folder / "five.svg")
+    card = card_title(log.scorio(by="domain"), folder / "five.svg")
     report = log.drop("domain").scorio.report(ps.avg()).sort("estimate", descending=True)
     contenders = log.drop("domain").scorio.rank().filter("could_be_best")["model"].to_list()
     low, high = report["lo"].min() - 0.01, report["hi"].max() + 0.01
@@ -71,13 +71,11 @@ def forest(log: pl.DataFrame, folder: Path) -> str:
     return f'<div class="sheet"><h2>{escape(card)}</h2><p>{about}</p>{"".join(rows)}</div>'
 
 
-def card_title(log: pl.DataFrame, roles: dict[str, str], path: Path) -> str:
+def card_title(log: Scorio[pl.DataFrame], path: Path, **options: object) -> str:
     """Write the card of a log, and return the sentence on it."""
-    log.scorio(**roles).write_card(path)
-    lines = re.findall(
-        r'<text[^>]*font-size="(?:58|48)"[^>]*>(.*?)</text>', path.read_text("utf-8")
-    )
-    return re.sub(r"<[^>]+>", "", " ".join(lines))
+    card = log.write_card(path, **options).read_text("utf-8")
+    (title,) = re.findall(r'aria-label="([^"]*)"', card)
+    return unescape(title)
 
 
 def swe_bench() -> str:
@@ -137,13 +135,6 @@ def coverage() -> str:
     )
 
 
-def page_card(page: str) -> tuple[str, str]:
-    """The title of a page, and the card that it holds."""
-    (title,) = re.findall("<title>(.*?)</title>", page)
-    (card,) = re.findall(r"href='data:image/svg\+xml;charset=utf-8,([^']*)'", page)
-    return title, unquote(card)
-
-
 def in_the_dark(card: str) -> str:
     """A card in the colours of the dark page."""
     light, dark = palette(), palette("dark")
@@ -159,15 +150,16 @@ def gallery(folder: Path) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the page itself shows what is doubtful
             log = shown.log.scorio(**shown.roles)
-            page = log.write_html(folder / f"{name}.html", **shown.options)
-        title, card = page_card(page.read_text(encoding="utf-8"))
-        (folder / f"{name}.svg").write_text(card, encoding="utf-8")
-        (folder / f"{name}-dark.svg").write_text(in_the_dark(card), encoding="utf-8")
+            log.write_html(folder / f"{name}.html", **shown.options)
+            light = folder / f"{name}.svg"
+            title = card_title(log, light, **shown.options)
+        dark = in_the_dark(light.read_text(encoding="utf-8"))
+        (folder / f"{name}-dark.svg").write_text(dark, encoding="utf-8")
         links.append(
             f'<a href="gallery/{name}.html"><picture><source srcset="gallery/{name}-dark.svg" '
             f'media="(prefers-color-scheme:dark)"><img src="gallery/{name}.svg" width="1200" '
-            f'height="630" alt="" loading="lazy"></picture><b>{title}</b><span>{shown.about}</span>'
-            "</a>"
+            f'height="630" alt="" loading="lazy"></picture><b>{escape(title)}</b>'
+            f"<span>{shown.about}</span></a>"
         )
     return "".join(links)
 

@@ -38,6 +38,7 @@ from polars_scorio.study.report import chosen_overall, in_one_column, report
 from polars_scorio.study.request import on_levels
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
+MANY = 30  # models, beyond which the first ones are drawn, and none are planned for
 _FEW = 12  # models, for which questions are planned beside trials
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 
@@ -178,9 +179,10 @@ class Scope:
 
     def plan_of_neighbours(self, settings: Settings) -> pl.DataFrame:
         """Further trials that would distinguish neighbours that are undecided, all at once."""
-        if self.judged or len(self.models) == 1:  # what labels leave open does not shrink
+        # What labels leave open does not shrink; two of many models do not say which is the best.
+        if self.judged or not 1 < len(self.models) <= MANY:
             return pl.DataFrame()
-        metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
+        metric = average_metric(self.lead)
         plan = self.numbers(
             trials_needed,
             metric,

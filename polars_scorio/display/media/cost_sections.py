@@ -46,6 +46,7 @@ from polars_scorio.display.media.sections import (
     grid_lines,
     line_rows,
     number_table,
+    ruled,
     score_axis,
     score_matrix,
     score_ticks,
@@ -168,8 +169,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     def y(value: float) -> float:
         return 10 + (100 - ax(value)) / 100 * (height - 44)
 
-    ticks = [*zip(ax.ticks(5), score_ticks(ax, unit, 5), strict=True)]
-    body = "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words) for at, words in ticks)
+    body = ruled(ax, unit, y)
     for tick in _price_ticks(px):
         body += upright(x(tick), 10, height - 26)
         body += text(x(tick), height - 8, f"{tick:g}", held_at(x(tick)))
@@ -185,7 +185,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
             (x(money[place]), y(board.score[place])),
         ]
     line.append((100, y(board.score[stairs[-1]])))
-    points, taken = "", [(0.0, 10.0, y(at) - 5) for at, _ in ticks]
+    points, taken = "", [(0.0, 10.0, y(at) - 5) for at in ax.ticks(5)]
     for place in ordered:
         at, left, right = (x(v) for v in prices.mean[place])
         hue = "a" if board.first_tier[place] else "o"

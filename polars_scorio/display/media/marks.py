@@ -128,6 +128,12 @@ def stretched(height: float, body: str) -> str:
     )
 
 
+def dots(xs: Iterable[float], y: float) -> str:
+    """Points of one colour in a stretched picture: strokes of no length, round at both ends."""
+    places = "".join(f"M{digits(10 * x)} {digits(y)}h0" for x in xs)
+    return f'<path class="ln dots" d="{places}"/>' * bool(places)
+
+
 def path(points: Iterable[tuple[float, float]], kind: str, *, closed: bool = False) -> str:
     """A line through points, which is an area if it is closed."""
     ends = "L".join(f"{digits(10 * x)},{digits(y)}" for x, y in points)
@@ -160,7 +166,7 @@ def strip(shares: Sequence[float], height: float, label: str) -> str:
             start = place
     body = "".join(
         f'<path class="cell" opacity="{digits(0.07 + 0.93 * share)}" d="'
-        + "".join(f"M{place} 0h{width}v1h-{width}z" for place, width in runs)
+        + "".join(f"M{place} .5h{width}" for place, width in runs)
         + '"/>'
         for share, runs in sorted(shades.items())
         if not math.isnan(share)

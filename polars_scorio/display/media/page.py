@@ -28,7 +28,7 @@ _ICON = (
 _DOT = " \N{MIDDLE DOT} "
 # What an attribute, or an address, would read as something else.
 _ESCAPES = {ord(each): f"%{ord(each):02X}" for each in "%#&'<>\\ \n\r\t?"}
-_KINDS = {"json": "application/json", "csv": "text/csv", "svg": "image/svg+xml"}
+_KINDS = {"json": "application/json", "csv": "text/csv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,18 @@ class Section:
     words: Sequence[str]
     figure: str = ""  # HTML
     table: Table | None = None  # its numbers for Markdown
+    folded: bool = False  # nothing is decided: one line, and the rest in a fold
 
     def html(self) -> str:
         """Nothing without a picture."""
         if not self.figure:
             return ""
         read = "".join(f"<p>{html_text(each)}</p>" for each in self.words if each)
-        head = f"<header><h2>{html_text(self.title)}</h2>{read}</header>"
+        title = f"<h2>{html_text(self.title)}</h2>"
+        if self.folded:
+            fold = f"<details><summary>{title}</summary>{read}{self.figure}</details>"
+            return f'<section class="one" id="{self.anchor}">{fold}</section>\n'
+        head = f"<header>{title}{read}</header>"
         return f'<section class="s" id="{self.anchor}">{head}<div>{self.figure}</div></section>\n'
 
 
@@ -68,8 +73,7 @@ class Page:
     about: About
     numbers: dict[str, Any]  # the same as data
     rows: pl.DataFrame  # the report, for a spreadsheet
-    card: str  # SVG; empty without one
-    covered: str  # table of what is in the log of each model, HTML
+    folds: dict[str, str]  # titles of tables at the foot, and their HTML
 
     @property
     def headline(self) -> str:
@@ -128,30 +132,31 @@ class Page:
     def _foot(self) -> str:
         facts = self.about.facts
         read = " ".join(filter(None, [*self.about.sentences, self.checked]))
-        files_of = {"json": self.json(), "csv": self.rows.write_csv(), "svg": self.card}
-        words = {"json": "JSON", "csv": "CSV", "svg": "card (SVG)"}
         links = [
-            f"<a download='report.{kind}' href='{_data_link(text, kind)}'>{words[kind]}</a>"
-            for kind, text in files_of.items()
-            if text
+            f"<a download='report.{kind}' href='{_data_link(text, kind)}'>{kind.upper()}</a>"
+            for kind, text in (("json", self.json()), ("csv", self.rows.write_csv()))
         ]
         made = "".join(
             f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>"
             for name, fact in (facts | self.about.formulas).items()
             if name not in {"call", "counts, SHA-256"}
         )
-        covered = f"<details><summary>Coverage of each model</summary>{self.covered}</details>"
-        covered *= bool(self.covered)
+        folds = "".join(
+            f"<details><summary>{title}</summary>{table}</details>"
+            for title, table in self.folds.items()
+            if table
+        )
         # A long call breaks before its method rather than inside the name of a file.
         call = escape(facts["call"]).replace(").write_html(", ")<wbr>.write_html(")
         return (
             f"<footer><div><h2>How it was computed</h2>{f'<p>{escape(read)}</p>' * bool(read)}"
             f"<details><summary>Assumptions and formulas</summary><dl>{made}</dl></details></div>\n"
             f"<div><h2>The log</h2><p>{escape(self.summary)}. {escape(self.outcomes)}</p>"
-            f"{covered}<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
+            f"<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
             f"<p><code>{call}</code></p></div>\n"
             f"<div><h2>Files inside this page</h2><p>{_DOT.join(links)}</p>"
-            f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div></footer>\n"
+            f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div>\n"
+            f'<div class="folds">{folds}</div></footer>\n'
         )
 
     def markdown(self) -> str:
@@ -165,7 +170,8 @@ class Page:
         for section in (self.hero, *self.sections):
             if section.title:
                 parts.append(f"## {_markdown_text(plain_text(section.title))}")
-                parts += [_markdown_text(plain_text(each)) for each in section.words if each]
+                said = () if section.folded else filter(None, section.words)
+                parts += [_markdown_text(plain_text(each)) for each in said]
             if section.table is not None:
                 parts.append(markdown_table(section.table, text=_markdown_text))
         if self.todo:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -16,6 +16,7 @@ from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display.facts.scopes import (
+    MANY,
     Scope,
     average_metric,
     holds_fractions,
@@ -36,6 +37,7 @@ from polars_scorio.display.media.marks import (
     Axis,
     band,
     dot,
+    dots,
     group,
     held_at,
     interval,
@@ -59,7 +61,7 @@ from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.study.report import report
 
-_TIGHT, _FOLDED = 12, 30  # models, from where on rows are tight, and the others in a fold
+_TIGHT = 12  # models, from where on rows are tight
 _PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
 _BREAKS = "-_/.:"
 
@@ -118,6 +120,11 @@ def whole_name(name: str) -> str:
     return f'<bdi class="nb">{text}</bdi>'
 
 
+def first_of_many(number: int) -> str:
+    """How many of so many models are drawn, if not all of them."""
+    return f" The first {MANY} of {number:,} models." * (number > MANY)
+
+
 def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
     """The numbers at the ticks of scores; the last one has the unit."""
     labels = [f"{(100 if unit.percent else 1) * tick:g}" for tick in axis.ticks(most)]
@@ -127,6 +134,12 @@ def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
 def score_axis(board_numbers: Iterable[float], unit: Unit) -> Axis:
     """The axis of scores; percentages stay between 0 and 100."""
     return Axis.spanning(board_numbers, share=unit.percent)
+
+
+def ruled(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
+    """Level lines at the ticks of scores, with their numbers."""
+    ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
+    return "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words, "on") for at, words in ticks)
 
 
 def grid_lines(axis: Axis, height: float, most: int = 7) -> str:
@@ -179,11 +192,11 @@ def forest(
         "</th></tr></thead>"
     )
     kind = f'class="lb{" tight" * tight}{" bare" * (number == 1)}"'
-    top_rows = rows if number <= _FOLDED + 3 else rows[:_FOLDED]
+    top_rows = rows if number <= MANY + 3 else rows[:MANY]
     drawn = f"<table {kind}>{columns}<tbody>{''.join(top_rows)}</tbody></table>"
     if len(top_rows) < number:
-        summary = f"<summary>{number - _FOLDED:,} more models</summary>"
-        rest = f"<table {kind}>{columns}<tbody>{''.join(rows[_FOLDED:])}</tbody></table>"
+        summary = f"<summary>{number - MANY:,} more models</summary>"
+        rest = f"<table {kind}>{columns}<tbody>{''.join(rows[MANY:])}</tbody></table>"
         drawn += f"<details>{summary}{rest}</details>"
     grid = f'<g id="grid">{grid_lines(axis, height)}</g>'
     return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{drawn}'
@@ -265,22 +278,20 @@ def number_table(
         for hue, name, cells in rows
     )  # fmt: skip
     return (
-        f'<table class="plain"><caption class="away">{caption}</caption><thead><tr>'
-        f'<th scope="col">{first}</th>{top}</tr></thead><tbody>{body}</tbody></table>'
+        f'<div class="wide"><table class="plain"><caption class="away">{caption}</caption><thead>'
+        f'<tr><th scope="col">{first}</th>{top}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
-def metrics_section(sheet: Sheet) -> Section:
-    """All metrics but the leading one, as a table."""
+def metrics_table(sheet: Sheet) -> str:
+    """All metrics but the leading one, in the order of the first one; empty of one alone."""
     columns = _other_columns(sheet)
     heads = [escape(column.head) for column in columns]
     rows = [
         (sheet.board.hue(place), whole_name(model), [_faint_ends(c.cells[place]) for c in columns])
         for place, model in enumerate(sheet.board.models)
     ]
-    figure = f'<div class="wide">{number_table("Other metrics", "model", heads, rows)}</div>'
-    return Section("metrics", "By the other metrics", ["In the order of the first one."],
-                   figure if columns else "")  # fmt: skip
+    return number_table("Other metrics", "model", heads, rows) if columns else ""
 
 
 def _faint_ends(words: str) -> str:
@@ -389,7 +400,7 @@ def _question_bar(sheet: Sheet, a: str, b: str) -> str:
     return f'<div class="wtl" role="img" aria-label="{said}">{shares}</div>'
 
 
-_STRATA = 40  # that are drawn
+_OPEN, _STRATA = 12, 40  # that are drawn before a fold, and at all
 
 
 def stratum_boards(parts: Sequence[Scope]) -> dict[str, Board]:
@@ -397,39 +408,56 @@ def stratum_boards(parts: Sequence[Scope]) -> dict[str, Board]:
     return {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
 
 
+def sure_winners(boards: dict[str, Board]) -> dict[str, str]:
+    """The strata in which one of several models is the best beyond chance, with its name."""
+    several = ((name, each) for name, each in boards.items() if len(each.models) > 1)
+    return {name: each.leaders[0] for name, each in several if len(each.leaders) == 1}
+
+
 def strata_heading(boards: dict[str, Board], leader: str, noun: str) -> str:
     """Heading over strata, of which those of one model have no winner."""
     several = {name: board for name, board in boards.items() if len(board.models) > 1}
     firsts = {name: board.models[0] for name, board in (several or boards).items()}
-    sure = {name: each.leaders[0] for name, each in several.items() if len(each.leaders) == 1}
-    return strata_title(firsts, sure, leader, noun)
+    return strata_title(firsts, sure_winners(boards), leader, noun)
 
 
 def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
-    """A line for each stratum, the largest lead of the first model on top."""
+    """A line for each stratum, the largest lead of the first model on top.
+
+    Of many strata those with a winner come first, and the others are in a fold.
+    """
     models, unit = sheet.board.models, sheet.board.unit
     boards = stratum_boards(parts)
-    leading = models[1::-1] if sheet.main.roles.lower_is_better else models[:2]
-    order = sorted(boards, key=lambda name: -_lead_of(boards[name], leading))[:_STRATA]
+    sure, many = sure_winners(boards), len(boards) > _OPEN
+    two = models[1::-1] if sheet.main.roles.lower_is_better else models[:2]
+    order = sorted(
+        boards, key=lambda name: (many and name not in sure, -_lead_of(boards[name], two))
+    )
     every = [v for name in order for each in (boards[name].lo, boards[name].hi, boards[name].score)
              for v in each]  # fmt: skip
     axis = score_axis(every, unit)
-    lines = "".join(_stratum_line(name, boards[name], sheet.board, axis) for name in order)
-    ticks = tick_row(axis, score_ticks(axis, unit, 6), most=6)
+    lines = [_stratum_line(name, boards[name], sheet.board, axis) for name in order[:_STRATA]]
+    ticks = f"<span></span>{tick_row(axis, score_ticks(axis, unit, 6), most=6)}<span></span>"
     first_two = zip("ab", models, strict=False)
     key = " and ".join(f'<i class="sw {hue}"></i>{html_text(named(one))}' for hue, one in first_two)
     rest = f" The other {len(boards) - _STRATA:,} are in the data." * (len(boards) > _STRATA)
     legend = "; grey: the others" * (len(models) > 2)
     note = f'<p class="note">{key}, with {sheet.settings.level} intervals{legend}.{rest}</p>'
-    figure = f'<div class="where">{lines}<span></span>{ticks}<span></span></div>{note}'
+    folded = bool(sheet.board.ranked and not sure)
+    opened = len(lines) if folded else _OPEN
+    figure = f'<div class="where">{"".join(lines[:opened])}{ticks}</div>{note}'
+    if lines[opened:]:
+        figure += f"<details><summary>{len(lines) - opened:,} more</summary>"
+        figure += f'<div class="where">{"".join(lines[opened:])}{ticks}</div></details>'
+    grid = f'<g id="strata-grid">{grid_lines(axis, 44, 6)}</g>'
+    figure = f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{figure}'
     words = [
         (
             "Named on the right: the winner where it is beyond chance, for all "
             f"{len(boards):,} at once; else all that may win there."
         )
     ]
-    title = strata_heading(boards, models[0], noun)
-    return Section("strata", title, words, figure)
+    return Section("strata", strata_heading(boards, models[0], noun), words, figure, folded=folded)
 
 
 def _lead_of(board: Board, two: Sequence[str]) -> float:
@@ -441,18 +469,19 @@ def _lead_of(board: Board, two: Sequence[str]) -> float:
 
 def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
     """Name, dots and intervals, and who may win."""
-    two = whole.models[:2]
-    body = grid_lines(axis, 44, 6)
     hues = {model: whole.hue(place) for place, model in enumerate(whole.models)}
-    for place in range(len(part.models) - 1, -1, -1):
-        model = part.models[place]
-        score, lo, hi = part.score[place], part.lo[place], part.hi[place]
-        if model in two:
-            y = 15 if model == two[0] else 30
-            drawn = interval(axis, lo, score, hi, y, "ci t", 5.5)
+    grey: dict[str, list[float]] = {"o": [], "m": []}
+    body = ""
+    for place, model in enumerate(part.models):
+        hue, score = hues.get(model, "o"), part.score[place]
+        if hue in grey:
+            grey[hue] += [axis(score)] * math.isfinite(score)
         else:
-            drawn = dot(axis(score), 22.5, 4) if math.isfinite(score) else ""
-        body += group(hues.get(model, "o"), drawn)
+            y = 15 if hue == "a" else 30
+            ends = interval(axis, part.lo[place], score, part.hi[place], y, "ci t", 5.5)
+            body = group(hue, ends) + body
+    points = "".join(group(hue, dots(xs, 22.5)) for hue, xs in grey.items() if xs)
+    body = f'<use href="#strata-grid"/>{stretched(44, points) * bool(points)}{body}'
     leaders = part.leaders
     verdict = ""
     if len(part.models) > 1 and leaders:
@@ -472,23 +501,24 @@ def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
     return f'<b>{label}</b>{picture(44, body, said)}<span class="k">{verdict}</span>'
 
 
-_STAIRS = (5, 60)  # models, of which all pairs are drawn
+_FEWEST = 6  # models, whose pairs are drawn
 
 
 def pairs_section(sheet: Sheet) -> Section:
     """A staircase: filled where the model of the row is better than that of the column."""
     models, pairs = sheet.board.models, sheet.main.pairs
-    number, decided = len(models), pairs.height - pairs["better"].null_count()
+    whole, decided = len(models), pairs.height - pairs["better"].null_count()
     title = f"{decided:,} of {pairs.height:,} pairs are decided."
-    if not _STAIRS[0] < number <= _STAIRS[1]:
+    if whole < _FEWEST:
         return Section("pairs", title, [])
-    place = {name: row for row, name in enumerate(models)}
+    models = models[:MANY]
+    number, place = len(models), {name: row for row, name in enumerate(models)}
     cell = 24 if number <= 15 else 15
     filled: dict[str, list[str]] = {"sure": [], "open": []}
     for a, b, better in pairs.select("model_a", "model_b", "better").rows():
-        row, column = sorted((place[a], place[b]))
-        mark = f"M{column} {row}h.92v.92h-.92z"
-        filled["open" if better is None else "sure"].append(mark)
+        if a in place and b in place:
+            row, column = sorted((place[a], place[b]))
+            filled["open" if better is None else "sure"].append(f"M{column} {row}.5h.92")
     body = "".join(f'<path class="{kind}" d="{"".join(d)}"/>' for kind, d in filled.items() if d)
     names = "".join(
         text(100 * row / number, (row + 0.5) * cell + 4, short_name(name, 20), "end", -8)
@@ -496,8 +526,8 @@ def pairs_section(sheet: Sheet) -> Section:
     )
     left = 8 + 8 * min(max(map(len, models)), 20)
     size = number * cell
-    cells = (f'<svg viewBox="0 0 {number} {number}" preserveAspectRatio="none" width="100%" '
-             f'height="{size}">{body}</svg>')  # fmt: skip
+    cells = (f'<svg class="stairs" viewBox="0 0 {number} {number}" preserveAspectRatio="none" '
+             f'width="100%" height="{size}">{body}</svg>')  # fmt: skip
     figure = (f'<div style="padding-left:{left}px;max-width:{size + left}px">'
               f"{picture(size, cells + names, title)}</div>")  # fmt: skip
     span = sheet.board.rank_hi - sheet.board.rank_lo + 1
@@ -507,10 +537,11 @@ def pairs_section(sheet: Sheet) -> Section:
         (
             "Filled: the model of the row is better than that of the column, beyond chance; pale: "
             "open. The columns have the order of the rows."
+            f"{first_of_many(whole)}"
         ),
         f"At worst a rank is known to within {count_of(span.max(), 'place')}{whose}.",
     ]
-    return Section("pairs", title, words, figure)
+    return Section("pairs", title, words, figure, folded=decided in {0, pairs.height})
 
 
 _DRAWN = 64
@@ -757,12 +788,13 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     if len(facts.names) < 2:
         return Section("questions", "", [])
     tall = 22 if len(models) <= _TIGHT else 13
-    labels = [f"{name}: {len(facts.names)} questions" for name in models]
-    strips = strip_rows(facts.scores, tall, labels)
+    alike = len(models) > 1 and bool((np.ptp(facts.scores, axis=0) < _SAME).all())
+    labels = [f"{name}: {len(facts.names)} questions" for name in models[:MANY]]
+    strips = strip_rows(facts.scores[:MANY], tall, labels)
     rows = "".join(
         f'<span class="{"in" * bool(board.first_tier[place])}" title="{escape(name)}">'
         f"<bdi>{escape(short_name(name, 28))}</bdi></span>{strips[place]}"
-        for place, name in enumerate(models)
+        for place, name in enumerate(models[:MANY])
     )
     ends = (
         '<span></span><span class="sides"><span>hardest</span>'
@@ -786,13 +818,14 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         if facts.rewards
         else f"Full colour: {facts.word} in every trial. Empty: never.",
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
+        first_of_many(len(models)),
     ]
     gap = 2 if tall > 15 else 1
     figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'
     title = questions_title(facts.facts(), models[0], facts.word)
     if facts.rewards:
         title = "Every question, from the hardest to the easiest."
-    return Section("questions", title, words, figure)
+    return Section("questions", title, words, figure, folded=alike)
 
 
 def without_stratum(name: str) -> str:

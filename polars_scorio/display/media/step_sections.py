@@ -34,7 +34,6 @@ from polars_scorio.display.media.marks import (
     dot,
     group,
     interval,
-    level,
     path,
     picture,
     stretched,
@@ -48,8 +47,8 @@ from polars_scorio.display.media.sections import (
     bold_numbers,
     line_rows,
     question_lists,
+    ruled,
     score_axis,
-    score_ticks,
     strip_rows,
 )
 from polars_scorio.display.settings import Settings
@@ -176,13 +175,8 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
     def y(value: float) -> float:
         return 10 + (1 - value) * (height - 62)
 
-    ticks = (0, 0.25, 0.5, 0.75, 1)
-    body = "".join(level(0, 100, y(tick)) for tick in ticks)
-    marks = "".join(
-        text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%", "on") for tick in ticks[1:]
-    )
     labels = [short_name(step_words(step), 12) for step in run.steps]
-    body += _step_labels(at, labels, height - 32)
+    body = ruled(Axis(0, 1), unit, y) + _step_labels(at, labels, height - 32)
     sizes, last = fan.k, len(fan.k) - 1
     four = sizes.index(4) if 4 in sizes else last
     drawn = [(0, last, "b", f"at least 1 of {sizes[last]}"), (0, 0, "a", "one try"),
@@ -198,7 +192,7 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
         places.append((mu[-1], f"<b>{value}</b><br>{words}"))
     ends = _end_labels(places)
     may = {*run.board.leaders}
-    marks += "".join(
+    marks = "".join(
         group("a" if step in may else "o", dot(at[place], height - 10, 5 if step in may else 3))
         for place, step in enumerate(run.steps)
     )
@@ -375,9 +369,7 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     def y(value: float) -> float:
         return 10 + (100 - axis(value)) / 100 * (height - 40)
 
-    ticks = [*zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)]
-    body = "".join(level(0, 100, y(tick)) for tick, _ in ticks)
-    scale = "".join(text(0, y(tick) - 5, words, "on") for tick, words in ticks)
+    body = ruled(axis, unit, y)
     labels, xs = [short_name(step_words(str(step)), 12) for step in where], [*where.values()]
     body += _step_labels(xs, labels, height - 6)
     inner, ends = "", []
@@ -392,7 +384,7 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
         if place < 2 and mu:
             ends.append((mu[-1], f"<b>{html_text(named(model))}</b>"))
     said = f"{lead_label(main)} by {name}"
-    drawn = picture(height, body + stretched(height, inner) + scale, said)
+    drawn = picture(height, body + stretched(height, inner), said)
     beside = f'<div class="ends" style="height:{height}px">{_end_labels(ends)}</div>'
     figure = f'<div class="byrun">{drawn}{beside}</div>'
     sentences = [

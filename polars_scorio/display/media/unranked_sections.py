@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.counting.log import collected_together
@@ -25,13 +23,10 @@ from polars_scorio.display.finding import (
 from polars_scorio.display.media.gate_sections import as_number
 from polars_scorio.display.media.marks import (
     Axis,
-    box,
     group,
-    held_at,
     interval,
     level,
     picture,
-    text,
     tick_row,
     upright,
 )
@@ -44,8 +39,8 @@ from polars_scorio.display.media.sections import (
     grid_lines,
     line_rows,
     number_table,
+    questions_section,
     score_ticks,
-    without_stratum,
 )
 from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words.phrases import count_of, short_name, these_questions
@@ -136,52 +131,20 @@ def one_model_hero(
     return line_rows(rows, 150, 160, ticks) + f'<p class="note">{note}</p>' * bool(note)
 
 
-def flaky_section(facts: QuestionFacts) -> Section:
-    """Every question of one model by the share of its trials that are right."""
-    number, first = len(facts.names), facts.scores[0]
-    if facts.trials < 2 or number < 2 or not facts.mixed:
-        return Section("flaky", "", [])
-    shares = np.sort(first)[::-1]
-    always, never = int((shares >= 1 - 1e-9).sum()), int((shares <= 1e-9).sum())
-    some = number - always - never
-    height = 190
-    if number > 400:
-        edges = np.linspace(0, number, 401).astype(int)
-        shares = np.array([shares[a:b].mean() for a, b in itertools.pairwise(edges)])
-    bars = {"full": "", "part": ""}
-    for place, share in enumerate(shares):
-        tall = max(1.5, share * height)
-        kind = "full" if share in {0.0, 1.0} else "part"
-        bars[kind] += f"M{place} {height - tall:.1f}h.82v{tall:.1f}h-.82z"
-    body = "".join(f'<path class="{kind}" d="{d}"/>' for kind, d in bars.items() if d)
-    inner = (f'<svg viewBox="0 0 {len(shares)} {height}" preserveAspectRatio="none" width="100%" '
-             f'height="{height}">{body}</svg>')  # fmt: skip
-    marks, at = "", 0.0
-    for count, words in ((always, "always"), (some, "sometimes"), (never, "never")):
-        wide = 100 * count / number
-        if count:
-            marks += box(
-                at, at + wide - 0.2, height + 6, 3, "part" if words == "sometimes" else "full"
-            )
-        if wide > 6:
-            held = held_at(at + wide / 2, 10)
-            x = {"": at, "mid": at + wide / 2, "end": at + wide}[held]
-            marks += text(x, height + 26, f"{count:,} {words}", f"{held} i w".strip())
-        at += wide
-    said = f"{always} always {facts.word}, {some} sometimes, {never} never"
-    coins = ", ".join(named(without_stratum(name)) for name in facts.mixed[:6])
-    words_ = [
-        (
-            f"Every question, by the share of its trials that are {facts.word}. Pale: sometimes, "
-            "not always."
-        ),
-        f"Nearest to a coin toss: {coins}.",
-    ]
-    title = f"{len(facts.mixed):,} of {count_of(number, 'question')} are flaky."
-    return Section("flaky", title, words_, picture(height + 32, inner + marks, said))
+def flaky_section(facts: QuestionFacts, sheet: Sheet) -> Section:
+    """Questions of one model that come out both ways, and how far chance moves a rerun of it."""
+    rerun = _noise_floor(sheet)
+    if facts.trials < 2 or len(facts.names) < 2 or not facts.mixed:
+        return rerun
+    questions, end = questions_section(sheet, facts), "."
+    if rerun.figure:
+        end = f"; {rerun.title[0].lower()}{rerun.title[1:]}"
+    title = f"{len(facts.mixed):,} of {count_of(len(facts.names), 'question')} are flaky{end}"
+    figure = f'{questions.figure}<div class="rel">{rerun.figure}</div>'
+    return Section("flaky", title, [*questions.words, *rerun.words], figure)
 
 
-def rerun_section(sheet: Sheet) -> Section:
+def _noise_floor(sheet: Sheet) -> Section:
     """How far a rerun lies from this log by chance alone, with as many trials or fewer."""
     main, title = sheet.main, ""
     metric = average_metric(main.lead)
@@ -304,7 +267,7 @@ def readings_section(sheet: Sheet) -> Section:
     heads = [html_text(f"{a} less {b}"), f"{sheet.settings.level} interval", "verdict"]
     table = number_table("Meanings of an error", "errored trials are", heads, rows)
     title, said = f"{a} or {b}?", "The same log under each meaning of an error."
-    return Section("errored", title, [said], f'<div class="wide">{table}</div>')
+    return Section("errored", title, [said], table)
 
 
 def errored_cells(sheet: Sheet) -> list[str]:

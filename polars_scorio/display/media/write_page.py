@@ -15,9 +15,8 @@ import polars as pl
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.scopes import Scope
+from polars_scorio.display.facts.scopes import MANY, Scope
 from polars_scorio.display.finding import html_text, plain_text
-from polars_scorio.display.media.card import card_svg
 from polars_scorio.display.media.cost_sections import cost_advice, cost_section, judge_section
 from polars_scorio.display.media.gate_sections import (
     cases_section,
@@ -33,7 +32,8 @@ from polars_scorio.display.media.sections import (
     forest,
     forest_note,
     forest_table,
-    metrics_section,
+    metrics_table,
+    number_table,
     pairs_section,
     questions_section,
     reliability_section,
@@ -59,7 +59,6 @@ from polars_scorio.display.media.unranked_sections import (
     next_of_one,
     one_model_hero,
     readings_section,
-    rerun_section,
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import (
@@ -67,6 +66,7 @@ from polars_scorio.display.verdict import (
     coverage_alerts,
     gate_sentences,
     lead_label,
+    lead_rows,
     method_notes,
     outcome_words,
     without_repeated_warnings,
@@ -84,7 +84,6 @@ from polars_scorio.study.count_checks import SPOKEN
 from polars_scorio.study.request import check_metrics
 
 _GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "hi", "verdict")
-_PAIRED = 60  # models, all of whose pairs the page holds; of more only those with the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,7 @@ def story_page(story: Story, order: Order) -> Page:
     if story.gated is not None:
         _, margin, level, _ = finding.basis
         about = replace(about, sentences=gate_sentences(level, margin.removeprefix("margin ")))
-    overall = verdict.overall
+    overall, covered = verdict.overall, covered_models(story.coverage)
     numbers: dict[str, object] = {
         "title": order.title,
         "headline": plain_text(finding.title),
@@ -216,9 +215,9 @@ def story_page(story: Story, order: Order) -> Page:
         "outcomes": verdict.outcomes,
         "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
         "about": about.facts,
-        "coverage": story.coverage.drop("categories", strict=False),  # labels: "outcomes"
+        "coverage": covered,
         "overall": None if overall is None else _scope_frames(overall),
-        "strata": {part.name: _stratum_frames(part) for part in verdict.parts},
+        "strata": {part.name: _stratum_scores(part) for part in verdict.parts},
     }
     if story.gated is not None:
         gates = story.gated.rows.select(*_GATE_NUMBERS)
@@ -238,8 +237,10 @@ def story_page(story: Story, order: Order) -> Page:
         about=about,
         numbers=numbers,
         rows=rows.select(pl.exclude(pl.List, pl.Struct)),
-        card=card_svg(story, order.title),
-        covered=covered_models(story.coverage),
+        folds={
+            "Coverage of each model": coverage_table(covered),
+            "Other metrics": metrics_table(story.sheet) * bool(story.facts and story.asked.metrics),
+        },
     )
 
 
@@ -284,8 +285,7 @@ def _page_sections(story: Story) -> Iterator[Section]:
     else:
         yield from _reliability_sections(story)
         yield from _sections_of_roles(story)
-        yield flaky_section(story.facts)
-        yield rerun_section(story.sheet)
+        yield flaky_section(story.facts, story.sheet)
 
 
 def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
@@ -316,8 +316,6 @@ def _reliability_sections(story: Story) -> Iterator[Section]:
     board = story.sheet.board
     hues = [*map(board.hue, range(len(board.models)))]
     yield reliability_section(story.fan, hues)
-    if story.asked.metrics:
-        yield metrics_section(story.sheet)
 
 
 def _next_steps(story: Story) -> list[str]:
@@ -383,25 +381,22 @@ def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
 
 
 def page_pairs(scope: Scope) -> pl.DataFrame:
-    """The pairs of a page; of more than 60 models only those of the first one.
+    """The pairs of a page; of many models only those of the first one.
 
     The file would grow with the square of their number.
     """
     columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
     pairs = scope.pairs.select(columns).fill_nan(None)
-    if len(scope.models) > _PAIRED:
+    if len(scope.models) > MANY:
         first = scope.models[0]
         pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))
     return pairs
 
 
-def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
-    """The frames of a stratum."""
-    numbers = ["model", "metric", "k", "estimate", "mu", "lo", "hi"]
-    return {
-        "report": scope.rows[numbers],
-        "ranks": scope.ranks["model", "rank_lo", "rank_hi"],
-    }
+def _stratum_scores(scope: Scope) -> pl.DataFrame:
+    """Scores of a stratum by the leading metric, and the ranks."""
+    scores = lead_rows(scope).select("model", "mu", "lo", "hi")
+    return scores.join(scope.ranks["model", "rank_lo", "rank_hi"], on="model")
 
 
 def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
@@ -425,8 +420,7 @@ def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: 
         numbers={"title": order.title, "refused": str(error), "about": about.facts,
                  "coverage": coverage},
         rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
-        card="",
-        covered="",
+        folds={},
     )  # fmt: skip
 
 
@@ -445,28 +439,25 @@ def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:
     return words
 
 
-def covered_models(coverage: pl.DataFrame) -> str:
+def covered_models(coverage: pl.DataFrame) -> pl.DataFrame:
     """The coverage of each model, over all strata."""
     numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
     known = [name for name in numbers if coverage[name].null_count() < coverage.height]
     each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
     columns = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
-    return coverage_table(each.select("model", *columns).sort("model"))
+    return each.select("model", *columns).sort("model")
 
 
 def coverage_table(coverage: pl.DataFrame) -> str:
-    """The coverage of a log that cannot be scored."""
-    rows = coverage.head(100)
-    names = [name for name in rows.columns if name != "categories"]
-    dash = "\N{EN DASH}"
-    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(short_name(value)) if value is not None else dash}</td>"
-                         for value in row) + "</tr>"
-        for row in rows.select(names).iter_rows()
-    )  # fmt: skip
-    return (f'<div class="wide"><table class="plain"><caption>What is in the log</caption><thead>'
-            f"<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>")  # fmt: skip
+    """The coverage of a log, its first hundred rows."""
+    rows = coverage.head(100).drop("categories", strict=False)
+    cells = [
+        ["\N{EN DASH}" if value is None else escape(short_name(value)) for value in row]
+        for row in rows.iter_rows()
+    ]
+    first, *heads = map(escape, rows.columns)
+    lines = [("", name, rest) for name, *rest in cells]
+    return number_table("What is in the log", first, heads, lines)
 
 
 def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
@@ -479,8 +470,7 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     finding = story.finding
     drawn = forest_picture(story) if story.gated is None else gate_hero(story.gated)
     # Outputs of a notebook share one page, and an id is there once.
-    key = f"grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"
-    drawn = drawn.replace('"grid"', f'"{key}"').replace('"#grid"', f'"#{key}"')
+    drawn = drawn.replace('grid"', f'grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"')
     facts = " \N{MIDDLE DOT} ".join(map(html_text, (finding.numbers, *finding.basis)))
     return _scoped_html(
         f'<p class="t">{html_text(finding.title)}</p><p class="l">{facts}</p>{drawn}'

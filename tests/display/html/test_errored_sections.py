@@ -123,7 +123,7 @@ def test_strata_and_their_mean_hold_whatever_the_errored_trials_were():
     assert made.numbers["overall"]["ranks"].select(places).rows() == mean.select(places).rows()
     for name, frames in made.numbers["strata"].items():
         part = ranks.filter(pl.col("half") == name).select(places)
-        assert frames["ranks"].select(places).rows() == part.rows()
+        assert frames.select(places).rows() == part.rows()
 
 
 def test_curves_along_steps_are_refused():

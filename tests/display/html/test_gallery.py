@@ -92,7 +92,7 @@ GALLERY: dict[str, Callable[[], Log]] = {
     "retry until success": lambda: (retried(), {}),
 }
 QUICK = {"one model", "retry until success"}
-KILOBYTES = {"60 models, 40 strata": 1_200, "25 models, 8 strata": 500, "25 models": 300}
+KILOBYTES = {"60 models, 40 strata": 380, "25 models, 8 strata": 150}
 SECONDS = {
     "25 models": 0.7,
     "60 models, 40 strata": 9.0,  # the mean needs the numbers of all 2,400 models and strata
@@ -142,7 +142,7 @@ def test_each_log_has_a_page_within_its_budget(name):
     page, text, seconds = first_page(name)
     assert not page.refused
     checked = Checked(text)
-    assert len(text.encode()) < 1_000 * KILOBYTES.get(name, 200)
+    assert len(text.encode()) < 1_000 * KILOBYTES.get(name, 110)
     tries = 0
     while seconds > SECONDS.get(name, 0.5) and tries < 4:  # imports, and other tests
         *_, again = page_and_time(name)

@@ -39,7 +39,6 @@ from polars_scorio.display.media.sections import (
     whole_name,
 )
 from polars_scorio.display.media.step_sections import TrainingRun, gains_section, spread_labels
-from polars_scorio.display.media.write_page import page_pairs
 from polars_scorio.display.settings import Settings
 from tests.decisions.counted import counted
 from tests.display.html.logs import models, page_of
@@ -80,7 +79,7 @@ def rows_of(figure: str) -> list[str]:
 @pytest.mark.parametrize(
     ("log", "options", "anchors"),
     [
-        (models(1), {}, ["reliability", "flaky", "rerun"]),
+        (models(1), {}, ["reliability", "flaky"]),
         (models(1, trials=1), {}, ["rerun"]),
         (models(2), {}, ["duel", "reliability", "questions"]),
         (models(2, trials=1), {}, ["duel", "questions"]),
@@ -110,8 +109,9 @@ def test_a_leaderboard_has_the_other_metrics_in_its_table():
     ]
     best = models(3).scorio.pass_at_k(2).filter(model="m00").row(0, named=True)
     assert columns[4].cells[0].startswith(f"{100 * best['estimate']:.1f} [{100 * best['lo']:.1f}, ")
-    metrics = next(each for each in page.sections if each.anchor == "metrics")
-    assert f"{100 * best['estimate']:.1f} [" in words(metrics.figure)
+    assert f"{100 * best['estimate']:.1f} [" in words(page.folds["Other metrics"])
+    assert "Other metrics" in page.html().partition("<footer>")[2]
+    assert page_of(models(3), ps.avg()).folds["Other metrics"] == ""  # there are none
 
 
 def test_a_single_model_has_no_ranks():
@@ -139,7 +139,7 @@ def test_a_stratum_without_all_models_shows_those_it_has():
 
 
 @pytest.mark.slow
-def test_models_without_a_stratum_in_common_have_no_title():
+def test_models_without_a_stratum_in_common_have_no_title(tmp_path):
     """The strata of one model stood under a title about the other one."""
     log = models(2, strata=2).filter((pl.col("model") == "m00") == (pl.col("bench") == "bench 1"))
     page = page_of(log, by="bench")
@@ -154,7 +154,8 @@ def test_models_without_a_stratum_in_common_have_no_title():
         score = f"{name} {model} {100 * part['estimate']:.1f} {ends}"
         assert score in shown.replace("\xa0", " ")
     assert "wins" not in page.markdown()
-    assert "m0" not in page.card.replace("m00", "").replace("m01", "")
+    card = log.scorio(by="bench").write_card(tmp_path / "card.svg").read_text(encoding="utf-8")
+    assert "m0" not in card.replace("m00", "").replace("m01", "")
     assert page.command.startswith("df.scorio(by='bench').rank(")
 
 
@@ -301,11 +302,14 @@ def test_numbers_at_the_ends_of_an_axis_stay_in_their_picture():
     ]  # fmt: skip
 
 
-def test_the_first_and_the_last_kind_of_question_are_named_inside_their_picture():
-    page = page_of(long([[1] * 4, *([[0, 1, 1, 0]] * 9), [0] * 4], "m"))
-    (flaky,) = [each for each in page.sections if each.anchor == "flaky"]
-    held = dict(re.findall(r'<text [^>]*class="([^"]*)">(\d+ \w+)<', flaky.figure))
-    assert held == {"i w": "1 always", "mid i w": "9 sometimes", "end i w": "1 never"}
+def test_flaky_questions_and_reruns_are_one_section():
+    log = long([[1] * 4, *([[0, 1, 1, 0]] * 9), [0] * 4], "m")
+    floor = log.scorio().reruns()["noise_floor"].item()
+    flaky = sections_of(log)["flaky"]
+    end = f"below {100 * floor:.1f} points, a change is not news."
+    assert flaky.title == f"9 of 11 questions are flaky; {end}"
+    assert "Sometimes right for m , nearest to half first: 9" in words(flaky.figure)
+    assert f"4 trials each ±{100 * floor:.1f} points" in words(flaky.figure)
 
 
 def test_a_model_that_never_succeeds_has_no_bounded_price_of_a_success(prices):
@@ -416,12 +420,56 @@ def test_the_staircase_has_a_cell_for_each_pair():
 
 
 @pytest.mark.slow
-def test_of_very_many_models_only_pairs_with_the_first_are_kept():
-    main = sheet_of(models(62, questions=3, trials=2)).main
-    pairs = page_pairs(main)
-    assert pairs.height == 61
-    first = main.models[0]
+def test_of_more_than_30_models_the_first_ones_are_drawn_and_paired():
+    page = page_of(models(34, questions=6, trials=2))
+    sections = {each.anchor: each for each in page.sections}
+    pairs, first = page.numbers["overall"]["pairs"], page.numbers["overall"]["models"][0]
+    assert pairs.height == 33
     assert pairs.select(((pl.col("model_a") == first) | (pl.col("model_b") == first)).all()).item()
+    assert sections["pairs"].title.endswith("of 561 pairs are decided.")
+    cells = re.findall(r'<path class="(?:sure|open)" d="([^"]*)"', sections["pairs"].figure)
+    assert sum(each.count("M") for each in cells) == 30 * 29 // 2
+    assert sections["questions"].figure.count('class="p"') == 30
+    for anchor in ("pairs", "questions"):
+        assert "The first 30 of 34 models." in " ".join(sections[anchor].words)
+
+
+def folded(page: str) -> list[str]:
+    """The sections that are one line and a fold."""
+    return re.findall(r'<section class="one" id="(\w+)"><details><summary><h2>', page)
+
+
+def test_a_section_whose_answer_is_open_is_one_line():
+    page = page_of(models(6, strata=2), by="bench")
+    assert folded(page.html()) == ["strata"]
+    said = page.markdown()
+    assert "## No bench has a sure winner." in said
+    assert "Named on the right" not in said
+    beaten = long([[1] * 4] * 12, "ada").vstack(long([[0] * 4] * 12, "bob"))
+    parts = [beaten.with_columns(bench=pl.lit(name)) for name in ("law", "tax")]
+    assert folded(page_of(pl.concat(parts), by="bench").html()) == []
+
+
+def test_pairs_and_questions_that_do_not_differ_are_one_line():
+    alike = pl.concat([long([[1, 0, 1, 1]] * 12, name) for name in "abcdef"])
+    page = page_of(alike)
+    assert folded(page.html()) == ["pairs", "questions"]
+    pairs = next(each for each in page.sections if each.anchor == "pairs")
+    assert pairs.title == "0 of 15 pairs are decided."
+
+
+def test_of_many_strata_those_with_a_winner_come_first():
+    beaten = long([[1] * 4] * 12, "ada").vstack(long([[0] * 4] * 12, "bob"))
+    equal = long([[0, 1, 0, 1]] * 12, "ada").vstack(long([[0, 1, 0, 1]] * 12, "bob"))
+    log = pl.concat(
+        [(beaten if place == 13 else equal).with_columns(bench=pl.lit(f"bench {place:02}"))
+         for place in range(15)]
+    )  # fmt: skip
+    figure = sections_of(log, by="bench")["strata"].figure
+    shown, rest = figure.split("<details><summary>3 more</summary>")
+    assert shown.count('role="img"') == 12
+    assert rest.count('role="img"') == 3
+    assert re.findall(r'title="(bench \d+)"', shown)[0] == "bench 13"
 
 
 @pytest.fixture(scope="module")
