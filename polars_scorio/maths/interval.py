@@ -166,8 +166,13 @@ class MeanNoise(NamedTuple):
 
 def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> list[MeanNoise]:
     """Variance of the means of metrics that are a credit; those of one call share most work."""
-    results = np.full((4, asked.states.groups, len(draws)), np.nan)
-    for groups, questions in asked.questions.blocks():
+    return _noises_of_means(asked.questions, draws)
+
+
+def _noises_of_means(every: _Questions, draws: Sequence[GainsOf]) -> list[MeanNoise]:
+    """The variances, from the questions by state."""
+    results = np.full((4, every.groups, len(draws)), np.nan)
+    for groups, questions in every.blocks():
         evidence = _Evidence(questions)
         cells = (min(questions.n.size, _STATES) + questions.groups) * evidence.live.places.size
         for some in row_slices(len(draws), cells // _CACHED):
@@ -392,9 +397,7 @@ def expected_effective(number: Floats, rate: float) -> float:
     size, c = number.sum(), np.arange(number.size)
     weight = np.full(number.size, 1 / size)
     asked = _Questions(np.full_like(c, c[-1]), c, 0 * c, c, number, weight, 1)
-    evidence = _Evidence(asked)
-    (sums,) = _metric_sums(evidence, [fixed_gains(any_success(1))])
-    noise = _noise_of_mean(evidence, *sums)
+    (noise,) = _noises_of_means(asked, [fixed_gains(any_success(1))])
     estimate = np.array([rate])
     return Estimate.from_noise(estimate, 1 - estimate, noise, size).effective.item()
 
