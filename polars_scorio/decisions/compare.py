@@ -126,6 +126,35 @@ def compare(
     return with_curves(named, [metric]).select(columns)
 
 
+def pair_ends(
+    log: Log,
+    roles: Roles,
+    metric: Metric,
+    pair: tuple[str, str],
+    confidences: Sequence[float],
+    *,
+    overall: Overall | None = None,
+    **options: Unpack[SequentialOptions],
+) -> pl.LazyFrame:
+    """The plan of the intervals, lo and hi, of one pair of models at several confidences."""
+    trials = bind_roles(log, roles)
+    metric, (model,) = on_levels(metric, trials), trials.models
+    plan, models = models_of(trials, metric, options, overall, spoken="none")
+    c = scipy.special.ndtri((1 + np.array(confidences)) / 2)
+
+    def ends(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
+        (block,), rows = models.blocks(groups[STRATUM]), models.of_k(evaluated, metric.row_sizes[0])
+        names = groups[model].cast(pl.String).gather(block.rows[0]).to_list()
+        a, b = (np.full(c.size, names.index(name)) for name in pair)
+        gaps = rows.comparison(rows.of_block(block)).differences(a, b, c[None])
+        gaps = gaps if models.sign > 0 else gaps.reversed()
+        strata = pl.Series(STRATUM, np.full(c.size, block.strata[0]), pl.UInt32)
+        return pl.DataFrame({STRATUM: strata, "lo": gaps.lo[0], "hi": gaps.hi[0]})
+
+    schema: dict[str, pl.DataType] = {"lo": pl.Float64(), "hi": pl.Float64()}
+    return in_evaluated_strata(plan, trials, ends, schema)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _ComparedPairs:
     """The function from the results of all models to the differences of the pairs."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.log import collected_together
-from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.compare import pair_ends
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display.facts.scopes import (
     MANY,
@@ -343,14 +342,9 @@ def duel_section(sheet: Sheet) -> Section:
 
 def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
     """The difference a - b at 20 equal chances: ends of the pair's intervals."""
-    asked = [replace(settings, confidence=(2 * place + 1) / _DOTS) for place in range(_DOTS // 2)]
-    plans = [
-        main.numbers(compare, main.lead, baseline=a, simultaneous=False, **each.report)
-        for each in asked
-    ]
-    gaps = [Gap.from_pairs(pairs, a, b) for pairs in collected_together(plans)]
-    ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
-    return sorted(end for pair in ends for end in pair)
+    confidences = [(2 * place + 1) / _DOTS for place in range(_DOTS // 2)]
+    ends = main.numbers(pair_ends, main.lead, (a, b), confidences, **settings.report).collect()
+    return sorted([*ends["lo"], *ends["hi"]])
 
 
 def _dot_plot(values: Sequence[float], axis: Axis, hues: str) -> str:

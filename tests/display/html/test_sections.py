@@ -40,6 +40,7 @@ from polars_scorio.display.media.sections import (
 )
 from polars_scorio.display.media.step_sections import TrainingRun, gains_section, spread_labels
 from polars_scorio.display.settings import Settings
+from polars_scorio.study.calibrated import CalibratedInference
 from tests.decisions.counted import counted
 from tests.display.html.logs import models, page_of
 from tests.made_logs import long
@@ -403,6 +404,31 @@ def test_the_dots_of_a_duel_are_ends_of_the_pair_among_all_models():
     sign = 1 if gap["model_a"] == "m01" else -1
     ends = sorted((sign * gap["lo"], sign * gap["hi"]))
     assert [found[0], found[-1]] == pytest.approx(ends, abs=1e-12)
+
+
+@pytest.mark.parametrize(("strata", "lower"), [(0, True), (3, False), (2, True)])
+def test_the_dots_of_a_duel_need_one_evaluation(monkeypatch, strata, lower):
+    """Each pair of dots was a comparison of its own, of all models and strata."""
+    log, roles = models(4, strata), {"lower_is_better": lower} | ({"by": "bench"} if strata else {})
+    main = page_scopes(look_of(log, **roles), (ps.avg(),), USUAL)[0]
+    evaluated, numbers = [], CalibratedInference.numbers
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            CalibratedInference, "numbers",
+            lambda *given: evaluated.append(given) or numbers(*given),
+        )  # fmt: skip
+        found = pair_quantiles(main, USUAL, "m01", "m03")
+    assert len(evaluated) == 1
+    asked = {"baseline": "m03", "simultaneous": False, "confidence": 0.45}
+    if strata:
+        asked["overall"] = "macro"
+    pairs = log.scorio(**roles).compare(**asked).filter(model_a="m01")
+    row = (
+        pairs.filter(pl.col("bench").is_null()).row(0, named=True)
+        if strata
+        else pairs.row(0, named=True)
+    )
+    assert [found[5], found[14]] == pytest.approx([row["lo"], row["hi"]], abs=1e-12)
 
 
 @pytest.mark.slow
