@@ -49,6 +49,18 @@ class Range(NamedTuple):
     closed: bool  # whether the ends are allowed
 
 
+class Refusal(NamedTuple):
+    """A combination of options without an answer: when it is there, what it is, and the way out."""
+
+    when: Callable[..., object]
+    what: str
+    way_out: str
+
+    def error(self, owner: str, **words: str) -> ValueError:
+        """The error of a metric, or of a method."""
+        return ValueError(f"{owner}: {self.what}: {self.way_out}".format(**words))
+
+
 FINITE = Range("a finite number", -math.inf, math.inf, closed=False)
 POSITIVE = Range("a positive finite number", 0, math.inf, closed=False)
 NOT_NEGATIVE = Range("a number that is not negative", 0, math.inf, closed=True)

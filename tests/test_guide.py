@@ -9,6 +9,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.command_line.main import command_parser, named_command
 from polars_scorio.logs.read import TOOLS
+from tests.combinations import PAGE, page
 from tests.documents import ROOT, check_prints, code_blocks
 
 GUIDE = ROOT / "examples" / "guide"
@@ -100,6 +101,7 @@ def test_a_page_is_short_and_asks_one_question(page):
 
 def test_readme_and_guide_have_few_words():
     pages = [ROOT / "README.md", *(page for page in WRITTEN if page.is_relative_to(GUIDE))]
+    pages.remove(PAGE)  # made of the messages of the package
     texts = [page.read_text(encoding="utf-8") for page in pages]
     words = [len(re.sub(r"```.*?```", "", text, flags=re.DOTALL).split()) for text in texts]
     assert sum(words) <= MOST_WORDS
@@ -182,6 +184,10 @@ def test_every_column_of_a_result_is_explained_in_one_table():
     columns = {*results["column"]}
     ends = {name for name in columns if re.sub("_(lo|hi)$", "", name) in named}
     assert columns - named - ends == set()
+
+
+def test_the_table_of_combinations_is_that_of_the_refusals():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run python -m tests.combinations"
 
 
 def test_every_warning_of_the_package_is_explained():

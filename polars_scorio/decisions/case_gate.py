@@ -15,7 +15,6 @@ from polars_scorio.arguments import (
     FailOn,
     check_choice,
     check_number,
-    value_text,
     value_tuple,
 )
 from polars_scorio.counting.categories import Classes
@@ -76,11 +75,6 @@ class CaseRules:
         must_pass = case_ids("must_pass", rules.must_pass, question)
         if rules.fail_on is not None:
             check_choice("fail_on", rules.fail_on, FailOn)
-        elif rules.fdr is not None:
-            raise ValueError(
-                f"gate: fdr={value_text(rules.fdr)} is the false discovery rate of the questions "
-                'that fail_on="regressed" names: pass that too, or leave fdr= out'
-            )
         fdr = check_number("fdr", 0.1 if rules.fdr is None else rules.fdr, CHANCE)
         return cls(rules.fail_on, must_pass, fdr) if rules.fail_on or must_pass else None
 

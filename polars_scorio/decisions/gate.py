@@ -16,6 +16,7 @@ from polars_scorio.arguments import (
     CONFIDENCE,
     NOT_NEGATIVE,
     Range,
+    Refusal,
     check_count,
     check_flag,
     check_number,
@@ -152,6 +153,28 @@ _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, clos
 _NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "pvalue_pass", "pvalue_fail")
 
 
+def _names_cases(rules: GateRules) -> bool:
+    """Whether a gate has rules for single questions."""
+    return rules.fail_on is not None or rules.must_pass is not None
+
+
+# Combinations that no gate has.
+GATE = (
+    Refusal(lambda rules, roles: _names_cases(rules) and roles.missing == BOUNDED,
+            'missing="bounds" is about the score, and fail_on= and must_pass= about questions',
+            "leave these out, or say what a missing outcome means"),
+    Refusal(lambda rules, _: _names_cases(rules) and rules.options.get("unmatched") == "unpaired",
+            "fail_on= and must_pass= compare the same questions, and "
+            'unmatched="unpaired" others of each version',
+            'take unmatched="drop", which has them'),
+    Refusal(lambda rules, roles: rules.stratum_margin is not None and not roles.by,
+            "stratum_margin= is that of single strata", "name them with by="),
+    Refusal(lambda rules, _: rules.fdr is not None and rules.fail_on is None,
+            "fdr= is the false discovery rate of the questions that fail_on= names",
+            'pass fail_on="regressed" too, or leave fdr= out'),
+)  # fmt: skip
+
+
 def gate(
     log: Log,
     roles: Roles,
@@ -170,13 +193,10 @@ def gate(
     question = bind_roles(log, roles).question.dtype
     if rules.quarantine is not None:
         log = without_questions(log, roles, case_ids("quarantine", rules.quarantine, question))
+    if refused := [row for row in GATE if row.when(rules, roles)]:
+        raise refused[0].error("gate")
     cases = CaseRules.from_rules(rules, question)
     if roles.missing == BOUNDED:
-        if cases is not None:
-            raise ValueError(
-                'gate: missing="bounds" is about the score: leave fail_on= and must_pass= out, or '
-                "say what a missing outcome means"
-            )
         find = partial(log_findings, log, roles, [rules.metric])
         rows = WholePlan(_gate_brackets(log, roles, rules))
         return rows.then(lambda made: with_notes(made, find())).plan()
@@ -195,16 +215,15 @@ def _gate_plan(
     margins = margin, margin if single is None else checked("stratum_margin", single)
     model = named_model(trials, "gate")
     (baseline,) = check_models((rules.baseline,), trials, "baseline")
-    if rules.stratum_margin is not None and not trials.by:
-        raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
     strata = chosen_overall(rules.overall, trials)
-    steps, models = models_of(trials, metric, rules.options, strata, for_gate=True, spoken="none")
-    if cases is not None and models.unpaired:
+    steps, models = models_of(trials, metric, rules.options, strata, spoken="none")
+    if models.law is None and not models.request.choice.is_unbiased(*models.request.metrics[0]):
         raise ValueError(
-            'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
+            f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
+            "take ps.avg() or a metric of the Pass@k family, without prior="
         )
     plan = GatePlan(
-        models.confidence,
+        models.request.choice.confidence,
         check_number("power", rules.power, CHANCE),
         check_count("max_trials", rules.max_trials),
     )

@@ -15,6 +15,7 @@ from polars_scorio.arguments import (
     POSITIVE,
     Overall,
     Range,
+    Refusal,
     SpokenTests,
     Unmatched,
     UnmatchedPairs,
@@ -36,6 +37,7 @@ from polars_scorio.maths.comparison import Comparison
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.errored import AskedOptions
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
 from polars_scorio.study.request import DecisionOptions, InferenceOptions, Request, view_of
@@ -257,20 +259,27 @@ def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -
     return strata["column"].to_numpy().astype(np.int64)
 
 
-def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
-    """The options of the report that gives the estimates of the questions."""
-    if not metric.per_question:
-        raise ValueError(
-            f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
-            'so that target="population" cannot compare them; ps.geom_at_k has'
-        )
-    if options.get("prior") is not None:
-        raise ValueError(
+# Comparisons of questions that are a sample, and of those that each model has for itself.
+SAMPLED = (
+    Refusal(lambda ask: not ask.metric.per_question,
+            "a blend of the whole benchmark has no value for a single question, so that "
+            'target="population" cannot compare them',
+            "take ps.geom_at_k, which has"),
+    Refusal(lambda ask: ask.options.get("prior") is not None,
             'target="population" compares what the trials themselves say of each question, and a '
-            "prior has no say: leave prior= out"
-        )
-    planned = dict.fromkeys(name for name, *_ in PLANS.values())  # the law has the plan
-    return {**options, **planned, "target": "benchmark", "prior": "uniform"}  # type: ignore[typeddict-item]  # of compare and gate
+            "prior has no say",
+            "leave prior= out"),
+)  # fmt: skip
+UNPAIRED = (
+    Refusal(lambda ask: ask.options.get("target") != "population",
+            'unmatched="unpaired" takes the questions of each model as a sample of their own',
+            'it needs target="population"'),
+    Refusal(lambda ask: ask.options.get("prior") is not None or not ask.metric.calibrated
+            or ask.trials.judged or ask.metric.looks_at == "costs",
+            'unmatched="unpaired" compares calibrated numbers of outcomes, votes or rewards, as of '
+            "ps.avg()",
+            "leave prior=, truth= and judge= out"),
+)  # fmt: skip
 
 
 # Numbers of pairs in which the prior decides, and of all pairs. The warning takes their sums; the
@@ -448,14 +457,12 @@ def models_of(
     options: DecisionOptions,
     overall: Overall | None = None,
     *,
-    for_gate: bool = False,
     spoken: SpokenTests = "of small logs",
 ) -> tuple[WholePlan, Models]:
     """A plan that evaluates the models of a log, and how they are compared.
 
     It warns of what the `spoken` tests find.
     """
-    # For a gate posterior means are refused.
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
     unmatched: object = options.get("unmatched")
@@ -463,11 +470,14 @@ def models_of(
     unpaired = isinstance(unmatched, str) and unmatched == "unpaired"
     sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")
-    if unpaired:
-        _refuse_unpaired(trials, metric, options)
+    asked_options = AskedOptions(metric, trials, options)
+    rows = UNPAIRED * unpaired + SAMPLED * sampled
+    if refused := [row for row in rows if row.when(asked_options)]:
+        raise refused[0].error(metric.name)
     if sampled:
-        planned = planned_looks(options)
-        metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
+        metric, planned = metric.with_unbiased_estimate(), planned_looks(options)
+        of_law = dict.fromkeys(name for name, *_ in PLANS.values())
+        options = {**options, **of_law, "target": "benchmark", "prior": "uniform"}  # type: ignore[typeddict-item]  # of compare and gate
     asked = aligned_options(options, unpaired=metric.looks_at != "costs")
     questions = asked.pop("questions")
     request = Request.from_trials(
@@ -478,11 +488,6 @@ def models_of(
     )
     ((metric, view),) = request.metrics
     unbiased = request.choice.is_unbiased(metric, view)
-    if for_gate and not sampled and not unbiased:
-        raise ValueError(
-            f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
-            "take ps.avg() or a metric of the Pass@k family, without prior="
-        )
     models = Models(
         request=request,
         metric=metric,
@@ -496,28 +501,13 @@ def models_of(
         report_columns(trials),
         overall=overall,
         questions=questions,
-        named=sampled or unbiased or for_gate,
+        named=sampled or unbiased,
         numbers=not sampled,
         spoken=spoken,
     )
     if sampled and trials.cluster is not None:
         plan = plan.then(_refuse_divided_clusters)
     return plan, models
-
-
-def _refuse_unpaired(trials: Trials, metric: Metric, options: DecisionOptions) -> None:
-    """Refuse ``unmatched="unpaired"`` where it has no meaning, or no numbers."""
-    if options.get("target") != "population":
-        raise ValueError(
-            'unmatched="unpaired" takes the questions of each model as a sample of their own: it '
-            'needs target="population"'
-        )
-    posterior = options.get("prior") is not None or not metric.calibrated
-    if posterior or trials.judged or metric.looks_at == "costs":
-        raise ValueError(
-            f'{metric.name}: unmatched="unpaired" compares calibrated numbers of outcomes, votes '
-            "or rewards, as of ps.avg(): leave prior=, truth= and judge= out"
-        )
 
 
 def _refuse_divided_clusters(evaluated: Evaluated) -> Evaluated:

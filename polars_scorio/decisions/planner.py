@@ -15,6 +15,7 @@ from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
     Overall,
+    Refusal,
     Unmatched,
     check_confidence,
     check_count,
@@ -276,6 +277,21 @@ _NEEDED: dict[str, pl.DataType] = {
 }
 
 
+# Goals that exclude each other, of further trials and of further questions.
+TRIALS = (
+    Refusal(lambda simultaneous, half_width: simultaneous and half_width is not None,
+            "simultaneous=True is about pairs of models, half_width= about each by itself",
+            "leave one of them out"),
+)  # fmt: skip
+QUESTIONS_AHEAD = (
+    Refusal(lambda _, half_width, margin: half_width is not None and margin is not None,
+            "half_width and margin are two goals", "ask for one at a time"),
+    Refusal(lambda simultaneous, _, margin: simultaneous and margin is not None,
+            "simultaneous=True is about all pairs of models, margin= about one gate",
+            "leave one of them out"),
+)  # fmt: skip
+
+
 def trials_needed(
     log: Log,
     roles: Roles,
@@ -294,13 +310,10 @@ def trials_needed(
     confidence = check_confidence(confidence)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
-    if simultaneous is None:
-        simultaneous = half_width is None
-    elif check_flag("simultaneous", simultaneous) and half_width is not None:
-        raise ValueError(
-            "simultaneous=True is about pairs of models, half_width= about each by itself: leave "
-            "one of them out"
-        )
+    several = half_width is None
+    simultaneous = check_flag("simultaneous", several if simultaneous is None else simultaneous)
+    if refused := [row for row in TRIALS if row.when(simultaneous, half_width)]:
+        raise refused[0].error("trials_needed")
     trials = bind_roles(log, roles)
     refuse_judge(trials, "trials_needed")
     metric = planned_metric(metric, trials, "trials_needed")
@@ -615,17 +628,12 @@ def questions_needed(
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of the questions needed; see `Scorio.questions_needed`."""
-    if half_width is not None and margin is not None:
-        raise ValueError("half_width and margin are two goals: ask for one at a time")
+    several = margin is None
+    simultaneous = check_flag("simultaneous", several if simultaneous is None else simultaneous)
+    if refused := [row for row in QUESTIONS_AHEAD if row.when(simultaneous, half_width, margin)]:
+        raise refused[0].error("questions_needed")
     power = check_number("power", power, CHANCE)
     max_questions = check_count("max_questions", max_questions)
-    if simultaneous is None:
-        simultaneous = margin is None
-    elif check_flag("simultaneous", simultaneous) and margin is not None:
-        raise ValueError(
-            "simultaneous=True is about all pairs of models, margin= about one gate: leave one of "
-            "them out"
-        )
     metric = metric_of(metric, "questions_needed")
     single_k(metric, "questions_needed")
     refuse_costs(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")

@@ -16,6 +16,7 @@ from polars_scorio.arguments import (
     Overall,
     RankMethod,
     RankTies,
+    Refusal,
     SpokenTests,
     check_choice,
     check_column,
@@ -77,6 +78,14 @@ _NO_ROWS = pl.DataFrame(
 _METHODS = {"competition": "min", "competition_max": "max", "dense": "dense", "average": "average"}
 
 
+# Combinations that no ranking has.
+RANK = (
+    Refusal(lambda roles, simultaneous: roles.missing == BOUNDED and not simultaneous,
+            'missing="bounds" has ranks that hold for all models at once',
+            "leave simultaneous= out, or say what a missing outcome means"),
+)  # fmt: skip
+
+
 def rank(
     log: Log,
     roles: Roles,
@@ -97,14 +106,11 @@ def rank(
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
     simultaneous = check_flag("simultaneous", simultaneous)
+    if refused := [row for row in RANK if row.when(roles, simultaneous)]:
+        raise refused[0].error("rank")
     metric = metric_of(metric, "rank")
     k = single_k(metric, "rank")
     if roles.missing == BOUNDED:
-        if not simultaneous:
-            raise ValueError(
-                'rank: missing="bounds" has ranks that hold for all models at once: leave '
-                "simultaneous= out, or say what a missing outcome means"
-            )
         errored = ErroredLog.from_log(log, roles, [metric], **options)
         named_model(errored.trials, "rank")
         pairs = partial(compare, metric=metric, overall=overall, **options)

@@ -41,9 +41,10 @@ from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.evaluate import report_columns
 from polars_scorio.study.report import evaluated_plan, tidy_plan
 from polars_scorio.study.request import (
+    BANDS,
+    AskedMetric,
     InferenceOptions,
     Request,
-    band_refusal,
     chosen_first,
     on_levels,
     view_of,
@@ -141,7 +142,8 @@ class PlotBase:
         """The subject of a curve, with a band for all of it if one is known."""
         request = Request.from_trials(subject.source, [subject.metric], **subject.options)
         ((metric, view),) = request.metrics
-        known = not band_refusal(metric, view, request.choice, subject.source)
+        asked = AskedMetric(metric, view, request.choice, subject.source)
+        known = not any(row.when(asked) for row in BANDS)
         several = len(metric.row_sizes) > 1 and overall != "macro"
         return replace(subject, banded=known and several)
 

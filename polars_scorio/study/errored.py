@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import polars as pl
 
+from polars_scorio.arguments import Refusal
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import (
     Log,
@@ -51,7 +53,10 @@ class ErroredLog:
         """Count a log, after a check that both ends of its errored trials are known."""
         lenient = replace(roles, missing="drop", unscored="drop", n=None)
         trials = bind_roles(log, lenient)
-        _refuse_unbounded(trials, metrics, options)
+        for metric in metrics:
+            asked = AskedOptions(metric, trials, options)
+            if refused := [row for row in BRACKETS if row.when(asked)]:
+                raise refused[0].error(metric.name)
         worst, best = extreme_categories(trials, metrics)
         plan, counted = counts_plan(trials, in_memory=isinstance(log, Study)), False
         if isinstance(log, Study):
@@ -169,24 +174,29 @@ class ErroredLog:
         return rows.join(each, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _refuse_unbounded(
-    trials: Trials, metrics: Sequence[Metric], options: dict[str, object]
-) -> None:
-    """Refuse numbers that have no bracket."""
-    for given, why in (
-        (trials.judged, "the errors of a judge have no bracket: leave truth= and judge= out"),
-        (trials.named_runs, "runs that differ have no bracket: leave run= out"),
-        (options.get("prior") is not None, "posteriors have no bracket: leave prior= out"),
-    ):
-        if given:
-            raise ValueError(f'missing="bounds": {why}, or say what a missing outcome means')
-    for metric in metrics:
-        if metric.looks_at != "outcomes" or not metric.calibrated:
-            raise ValueError(
-                f'{metric.name}: missing="bounds" is about outcomes, solved or failed, by '
-                "calibrated numbers: costs, votes and posteriors have no bracket. Say "
-                'missing="drop" or which category a missing outcome is'
-            )
+class AskedOptions(NamedTuple):
+    """A metric that is asked of a log, with the options of the call."""
+
+    metric: Metric
+    trials: Trials
+    options: Mapping[str, object]
+
+
+# Numbers that have no bracket.
+_SAY = "or say what a missing outcome means"
+BRACKETS = (
+    Refusal(lambda ask: ask.trials.judged,
+            'missing="bounds": the errors of a judge have no bracket',
+            f"leave truth= and judge= out, {_SAY}"),
+    Refusal(lambda ask: ask.trials.named_runs,
+            'missing="bounds": runs that differ have no bracket', f"leave run= out, {_SAY}"),
+    Refusal(lambda ask: ask.options.get("prior") is not None,
+            'missing="bounds": posteriors have no bracket', f"leave prior= out, {_SAY}"),
+    Refusal(lambda ask: ask.metric.looks_at != "outcomes" or not ask.metric.calibrated,
+            'missing="bounds" is about outcomes, solved or failed, by calibrated numbers: costs, '
+            "votes and posteriors have no bracket",
+            'say missing="drop" or which category a missing outcome is'),
+)  # fmt: skip
 
 
 def extreme_categories(trials: Trials, metrics: Iterable[Metric]) -> tuple[Category, Category]:

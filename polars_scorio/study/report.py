@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import CONFIDENCE, Overall, Per, SpokenTests, check_choice, check_flag
+from polars_scorio.arguments import (
+    CONFIDENCE,
+    Overall,
+    Per,
+    Refusal,
+    SpokenTests,
+    check_choice,
+    check_flag,
+)
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
@@ -177,6 +185,21 @@ def warn_of_rows(evaluated: Evaluated) -> Evaluated:
     return evaluated
 
 
+# Rows that no report has.
+ROWS = (
+    Refusal(lambda said: said["simultaneous"] and said["overall"] == "macro",
+            "simultaneous=True makes a band for each stratum and model, and nobody knows one of "
+            "means over strata",
+            'pass overall="micro", or leave one of both out'),
+    Refusal(lambda said: said["bounded"] and said["per"] == "question",
+            'missing="bounds" has a bracket for each model',
+            "leave per= out, or say what a missing outcome means"),
+    Refusal(lambda said: said["bounded"] and said["wide"],
+            'missing="bounds" has a bracket for each row of a tidy report',
+            "leave wide= out, or say what a missing outcome means"),
+)  # fmt: skip
+
+
 def report(
     log: Log,
     roles: Roles,
@@ -196,17 +219,11 @@ def report(
     """
     check_choice("per", per, Per)
     wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
-    if bands and overall == "macro":
-        raise ValueError(
-            "simultaneous=True makes a band for each stratum and model: nobody knows one of means "
-            'over strata. Pass overall="micro", or leave one of both out'
-        )
-    if roles.missing == BOUNDED:
-        if per == "question" or wide:
-            raise ValueError(
-                'missing="bounds" has a bracket for each row of a tidy report: leave '
-                f"{'wide=' if wide else 'per='} out, or say what a missing outcome means"
-            )
+    bounded = roles.missing == BOUNDED
+    rows_said = {"bounded": bounded, "per": per, "overall": overall, "wide": wide}
+    if refused := [row for row in ROWS if row.when({**rows_said, "simultaneous": bands})]:
+        raise refused[0].error("report")
+    if bounded:
         rows = _report_bracket(
             ErroredLog.from_log(log, roles, metrics, **options),
             partial(

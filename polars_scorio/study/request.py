@@ -11,7 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+    get_args,
+)
 
 import numpy as np
 import polars as pl
@@ -23,6 +33,7 @@ from polars_scorio.arguments import (
     FailOn,
     Overall,
     Per,
+    Refusal,
     Unmatched,
     UnmatchedPairs,
     View,
@@ -464,13 +475,13 @@ class Request:
         choice = InferenceChoice(
             chosen, confidence, target, planned, per == "question", special, curves
         )
-        _check_together(metrics, choice)
         before = None if earlier is None else bind_prior(earlier, trials, counted)
         pairs = tuple(zip(metrics, views, strict=True))
-        if planned is not None:
-            _refuse_repeated_looks(pairs, choice)
-        if curves:
-            _refuse_curves(pairs, choice, trials)
+        for metric, view in pairs:
+            asked_metric = AskedMetric(metric, view, choice, trials)
+            rows = (*REPORT, *BANDS * (curves and len(metric.row_sizes) > 1))
+            if refused := [row for row in rows if row.when(asked_metric)]:
+                raise refused[0].error(metric.name, planned=PLANS[target][0])
         return cls(trials, pairs, counted, choice, before)
 
     def groups(
@@ -558,7 +569,7 @@ def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
     success and failure.
     """
     for subject in _claiming_subjects(trials):
-        return subject.all_views(metrics, trials)
+        return [subject.claimed] * len(metrics)
     if trials.judged:
         raise ValueError(f"{trials.judge_role}= is about a judge, whose errors nothing corrects")
     views = [view_of(metric, trials) for metric in metrics]
@@ -577,74 +588,72 @@ def _without_rewards(
     return ["success" if view == "rewards" else view for view in views]
 
 
-def _check_together(metrics: Sequence[Metric], choice: InferenceChoice) -> None:
-    """Refuse options that contradict each other or a metric."""
-    prior, population = choice.prior, choice.target == "population"
-    if population and choice.per_question:
-        raise ValueError('target="population" is about the mean: it has no per="question"')
-    if population and prior not in {None, "population"}:
-        raise ValueError(
-            'target="population" needs calibrated numbers, without prior=, or prior="population": '
-            "with a prior of its own for each question mu keeps a bias however many questions "
-            "there are, so that the coverage of the interval goes to zero"
-        )
-    for metric in metrics:
-        if prior is not None and metric.looks_at == "costs":
-            raise ValueError(
-                f"{metric.name}: costs have calibrated numbers alone: leave prior= out"
-            )
-        if prior not in {None, "population", UNIFORM} and metric.w and metric.uses_prior:
-            raise ValueError(
-                f"{metric.name}: prior={prior!r} is about a rate of success, and w weighs "
-                'categories: say prior="uniform", or leave w= out'
-            )
-        if population and prior and metric.all_trials:
-            raise ValueError(
-                f"{metric.name}: without k, a question outside the log has no number of trials; "
-                'target="population" needs a k, or no prior='
-            )
+class AskedMetric(NamedTuple):
+    """A metric of a request, with all that decides whether it has numbers."""
+
+    metric: Metric
+    view: View
+    choice: InferenceChoice
+    trials: Trials
+
+    @property
+    def prior(self) -> QuestionPrior | None:
+        """The prior that a user named."""
+        return self.choice.prior
+
+    @property
+    def population(self) -> bool:
+        """Whether numbers are about a population."""
+        return self.choice.target == "population"
+
+    @property
+    def biased(self) -> bool:
+        """Whether no interval of the numbers holds at every look."""
+        special = self.choice.special is not None
+        return special or not self.choice.is_unbiased(self.metric, self.view)
 
 
-def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Trials) -> str:
-    """The reason why nobody knows a band for several k of a metric; empty if one is known."""
-    if choice.prior_of(metric, view) is not None:
-        return "of a posterior"
-    if view == "costs":
-        return "of costs"
-    if choice.special is not None:
-        return "that allows for the errors of a judge"
-    return "that allows for runs (run=)" if trials.named_runs else ""
-
-
-def _refuse_curves(
-    asked: Sequence[tuple[Metric, View]], choice: InferenceChoice, trials: Trials
-) -> None:
-    """Refuse bands of numbers that have no common critical value."""
-    for metric, view in asked:
-        why = band_refusal(metric, view, choice, trials) if len(metric.row_sizes) > 1 else ""
-        if why:
-            raise ValueError(
-                f"{metric.name}: simultaneous=True makes one band of several k from calibrated "
-                f"numbers, and nobody knows one {why}: leave simultaneous= out"
-            )
-
-
-def _refuse_repeated_looks(
-    metrics: tuple[tuple[Metric, View], ...], choice: InferenceChoice
-) -> None:
-    """Refuse posteriors, whose bias no critical value repairs, if looks are repeated."""
-    for metric, view in metrics:
-        if view == "costs":
-            raise ValueError(
-                f"{metric.name}: nobody knows intervals of costs that hold at every look: leave "
-                f"{PLANS[choice.target][0]}= out"
-            )
-        if choice.special is not None or not choice.is_unbiased(metric, view):
-            raise ValueError(
-                f"{metric.name}: posterior means are biased, so intervals that hold at every look "
-                "do not exist for them. Use ps.avg() or a metric of the Pass@k family, without "
-                "prior=, and a row for each model"
-            )
+# Combinations that no report has, and those of several k at once.
+_UNWEIGHTED = None, "population", UNIFORM  # which say the same of all categories
+REPORT = (
+    Refusal(lambda ask: ask.population and ask.choice.per_question,
+            'target="population" is about the mean, and has no single questions',
+            'leave per="question" out'),
+    Refusal(lambda ask: ask.population and ask.prior not in {None, "population"},
+            'target="population" needs calibrated numbers: with a prior of its own for each '
+            "question mu keeps a bias however many questions there are, so that the coverage of "
+            "the interval goes to zero",
+            'leave prior= out, or say prior="population"'),
+    Refusal(lambda ask: ask.prior is not None and ask.metric.looks_at == "costs",
+            "costs have calibrated numbers alone",
+            "leave prior= out"),
+    Refusal(lambda ask: ask.prior not in _UNWEIGHTED and ask.metric.w and ask.metric.uses_prior,
+            "a prior (alpha, beta) is about a rate of success, and w weighs categories",
+            'say prior="uniform", or leave w= out'),
+    Refusal(lambda ask: ask.population and ask.prior and ask.metric.all_trials,
+            "without k, a question outside the log has no number of trials, which "
+            'target="population" with a prior needs',
+            "say k, or leave prior= out"),
+    Refusal(lambda ask: ask.choice.planned is not None and ask.view == "costs",
+            "nobody knows intervals of costs that hold at every look",
+            "leave {planned}= out"),
+    Refusal(lambda ask: ask.choice.planned is not None and ask.biased,
+            "posterior means are biased, so intervals that hold at every look do not exist for "
+            "them",
+            "use ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
+            "model"),
+)  # fmt: skip
+_BAND = "simultaneous=True makes one band of several k from calibrated numbers, and nobody knows"
+BANDS = (
+    Refusal(lambda ask: ask.choice.prior_of(ask.metric, ask.view) is not None,
+            f"{_BAND} one of a posterior", "leave simultaneous= out"),
+    Refusal(lambda ask: ask.view == "costs",
+            f"{_BAND} one of costs", "leave simultaneous= out"),
+    Refusal(lambda ask: ask.choice.special is not None,
+            f"{_BAND} one that allows for the errors of a judge", "leave simultaneous= out"),
+    Refusal(lambda ask: ask.trials.named_runs,
+            f"{_BAND} one that allows for runs (run=)", "leave simultaneous= out"),
+)  # fmt: skip
 
 
 def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import CHANCE, PLANS, View, check_confidence, check_number
+from polars_scorio.arguments import CHANCE, PLANS, Refusal, View, check_confidence, check_number
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, Quoted, Rule, Tally, least_number, summed_number
 from polars_scorio.counting.common_questions import cluster_ranks
@@ -113,15 +113,16 @@ class Verdicts(Subject):
     page_warnings = (JudgeWarning,)
 
     @classmethod
-    def all_views(cls, metrics: Sequence[Metric], trials: Trials) -> list[View]:
-        """The views of metrics of verdicts: all are of success and failure."""
-        return _judged_views(metrics, trials)
-
-    @classmethod
     def from_asked(cls, asked: Asked) -> Verdicts:
         """The verdicts, whose correction not all options know."""
-        _check_judged(asked)
-        return cls(asked.trials.truth is not None)
+        trials = asked.trials
+        for metric in asked.metrics:
+            if refused := [row for row in UNCORRECTED if row.when(metric, asked)]:
+                words = {"role": trials.judge_role, "planned": PLANS[asked.target][0]}
+                raise refused[0].error(metric.name, **words)
+        if trials.truth is not None:
+            check_truth(trials.truth, trials.category, trials.roles.successes)
+        return cls(trials.truth is not None)
 
     def inference(self, confidence: float, target: Target) -> Inference:
         """The correction for the errors of the judge."""
@@ -207,68 +208,45 @@ def check_truth(truth: Part, category: Part, success: tuple[Category, ...] | Non
         as_categories(success, truth, "truth: success")
 
 
-def _judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
-    """The views of metrics of verdicts: all are of success and failure."""
-    role = trials.judge_role
-    for metric in metrics:
-        if metric.looks_at == "answers":
-            raise ValueError(
-                f"{metric.name}: votes over answers have no correction for the errors of a judge: "
-                f"leave {role}= out, or {_METRICS}"
-            )
-        if metric.w is not None:
-            raise ValueError(
-                f"{metric.name}: the errors of a judge are corrected for right and wrong, not for "
-                f"weights: leave w= out and say with success= or threshold= what is right, or "
-                f"leave {role}= out"
-            )
-        draw = metric.draw(metric.row_sizes[0])
-        if draw is None or isinstance(draw, RootDraw) or not metric.calibrated:
-            raise ValueError(
-                f"{metric.name} has no correction for the errors of a judge: {_METRICS}, or leave "
-                f"{role}= out"
-            )
-    return ["success"] * len(metrics)
+def _is_corrected(metric: Metric) -> bool:
+    """Whether the correction is known for a metric of success and failure."""
+    draw = metric.draw(metric.row_sizes[0])
+    return metric.calibrated and not (draw is None or isinstance(draw, RootDraw))
 
 
-def _check_judged(asked: Asked) -> None:
-    """Refuse options that go with no correction for the errors of a judge."""
-    trials, role = asked.trials, asked.trials.judge_role
-    if trials.truth is not None:
-        check_truth(trials.truth, trials.category, trials.roles.successes)
-    if asked.prior is not None:
-        raise ValueError(
-            f"{role}= corrects unbiased estimates, and posterior means are biased: leave prior= out"
-        )
-    if asked.per == "question":
-        raise ValueError(f'{role}= corrects means over questions: leave per="question" out')
-    if asked.planned is not None:
-        keyword, *_ = PLANS[asked.target]
-        raise ValueError(
-            f"{keyword}= is not known for numbers that are corrected for a judge: leave {role}= "
-            "out to look repeatedly at the verdicts (who is better needs no correction under one "
-            f"judge), or {keyword}= to look once"
-        )
-    if asked.target == "population" and trials.cluster is not None:
-        _refuse_clustered_draws(asked.metrics, role)
+def _draws_several(metric: Metric) -> bool:
+    """Whether a metric is about several trials of a question at once."""
+    draws = [metric.draw(k) for k in metric.row_sizes]
+    return any(gains is not None and gains(_MANY).size > 1 for gains in draws)
 
 
 _MANY = 100  # trials of a question
-_METRICS = "take ps.avg() or a metric of the Pass@k family"
-
-
-def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
-    """Refuse metrics of several trials over a population of clusters."""
-    for metric in metrics:
-        for k in metric.row_sizes:
-            gains = metric.draw(k)
-            if gains is not None and gains(_MANY).size > 1:
-                raise ValueError(
-                    f"{metric.name}: with {role}= and cluster= only ps.avg() is known about a "
-                    "population, as the correction of draws of several trials takes questions as "
-                    'independent: ask about these questions (target="benchmark"), which clusters '
-                    f"do not change, or leave {role}= out for the verdicts as they are"
-                )
+_OTHER = "take ps.avg() or a metric of the Pass@k family, or leave {role}= out"
+# Metrics and options that have no correction for the errors of a judge.
+UNCORRECTED = (
+    Refusal(lambda metric, _: metric.looks_at == "answers",
+            "votes over answers have no correction for the errors of a judge", _OTHER),
+    Refusal(lambda metric, _: metric.w is not None,
+            "the errors of a judge are corrected for right and wrong, not for weights",
+            "leave w= out and say with success= or threshold= what is right, or leave {role}= out"),
+    Refusal(lambda metric, _: not _is_corrected(metric),
+            "the errors of a judge are not corrected in this metric", _OTHER),
+    Refusal(lambda _, asked: asked.prior is not None,
+            "{role}= corrects unbiased estimates, and posterior means are biased",
+            "leave prior= out"),
+    Refusal(lambda _, asked: asked.per == "question",
+            "{role}= corrects means over questions", 'leave per="question" out'),
+    Refusal(lambda _, asked: asked.planned is not None,
+            "{planned}= is not known for numbers that are corrected for a judge",
+            "leave {role}= out to look repeatedly at the verdicts (who is better needs no "
+            "correction under one judge), or {planned}= to look once"),
+    Refusal(lambda metric, asked: asked.target == "population"
+            and asked.trials.cluster is not None and _draws_several(metric),
+            "with {role}= and cluster= only ps.avg() is known about a population, as the "
+            "correction of draws of several trials takes questions as independent",
+            'ask about these questions (target="benchmark"), which clusters do not change, or '
+            "leave {role}= out for the verdicts as they are"),
+)  # fmt: skip
 
 
 def _is_right(truth: Part, classes: Classes) -> pl.Expr:

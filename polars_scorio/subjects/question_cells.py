@@ -310,17 +310,13 @@ class Subject(Need):
     view: ClassVar[View | None] = None  # of its metrics; None: it has none of its own
     looks_at: ClassVar[str] = "outcomes"  # of metrics that may have the view
     claims: ClassVar[tuple[str, ...]] = ()  # roles that decide on the views of all metrics
+    claimed: ClassVar[View] = "success"  # the view of all metrics, if a log has such a role
     binary: ClassVar[bool] = False  # needs success and failure
     page_warnings: ClassVar[tuple[type[Warning], ...]] = ()  # of what a page says in its own words
 
     @classmethod
     def takes(cls, metric: Metric, trials: Trials) -> bool:
         """Whether such a metric has the view in this log; refuses it where a role is lacking."""
-        raise NotImplementedError
-
-    @classmethod
-    def all_views(cls, metrics: Sequence[Metric], trials: Trials) -> list[View]:
-        """The views of all metrics, where a log has a role that it claims."""
         raise NotImplementedError
 
     @classmethod

@@ -358,7 +358,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
         (None, {"confidence": "0.9"}, ValueError, "^confidence must be a number .*, got '0.9'"),
         ("bayes", {}, TypeError, r"^compare takes a metric .* got 'bayes': write ps\.bayes"),
         (ps.geom_ds_at_k(2), {"target": "population"}, ValueError,
-         r"^geom_ds_at_k: a blend of the whole benchmark .*; ps\.geom_at_k has$"),
+         r"^geom_ds_at_k: a blend of the whole benchmark .*: take ps\.geom_at_k, which has$"),
         (ps.geo_spectrum_at_k(2), {"target": "population"}, ValueError,
          r"^geo_spectrum_at_k: a blend of the whole benchmark"),
         (None, {"target": "population", "prior": pl.DataFrame({"question": [1], "trial": [1],

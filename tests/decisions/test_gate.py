@@ -209,7 +209,7 @@ def test_enum_models_and_other_column_names_are_kept():
         (ps.avg(), {"margin": True}, r"^margin must be a number that is not negative, got True$"),
         (ps.avg(), {"margin": 2}, r"^margin must be smaller than the range of avg, which is 1: "),
         (ps.avg(w=[0, 100]), {"margin": 100}, r"range of avg.*, which is 100: "),
-        (ps.avg(), {"margin": 0.1, "stratum_margin": 1}, "^stratum_margin must be smaller"),
+        (ps.avg(), {"margin": 0.1, "stratum_margin": 1}, "^gate: stratum_margin= is .*: name"),
         (ps.avg(), {"margin": 0.1, "confidence": 0.5}, "^confidence must be a number between 0.5"),
         (ps.avg(), {"margin": 0.1, "power": 1}, "^power must be a number between 0 and 1"),
         (ps.avg(), {"margin": 0.1, "max_trials": 0}, "^max_trials must be a positive int"),
@@ -286,3 +286,5 @@ def test_a_margin_of_strata_needs_strata():
     log = pl.DataFrame({"model": ["v1", "v2"], "question": 1, "trial": 0, "category": 1})
     with pytest.raises(ValueError, match=r"^gate: stratum_margin= is that of single strata: name"):
         log.scorio.gate("v1", margin=0.05, stratum_margin=0.1)
+    with pytest.raises(ValueError, match=r"^stratum_margin must be smaller"):
+        log.with_columns(domain=1).scorio(by="domain").gate("v1", margin=0.05, stratum_margin=1)

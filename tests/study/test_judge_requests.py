@@ -16,9 +16,12 @@ def log(request):
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (ps.bayes(), r"bayes has no correction .* take ps.avg\(\) or a metric of the Pass@k"),
-        (ps.geom_ds_at_k(2), "geom_ds_at_k has no correction"),
-        (ps.geom_at_k(2), "geom_at_k has no correction"),
+        (
+            ps.bayes(),
+            r"bayes: the errors .* not corrected .* take ps.avg\(\) or a metric of the Pass@k",
+        ),
+        (ps.geom_ds_at_k(2), "geom_ds_at_k: the errors of a judge are not"),
+        (ps.geom_at_k(2), "geom_at_k: the errors of a judge are not"),
         (ps.avg([0, 1]), "not for weights: leave w= out"),
         (ps.max_at_k(2, [0, 1]), "not for weights: leave w= out"),
         (ps.vote_at_k(2), "votes over answers have no correction"),

@@ -215,16 +215,16 @@ def test_without_doubt_the_interval_is_a_point(category):
         (
             ps.bayes([0, 0.5, 1]),
             {"prior": (1, 2)},
-            r"prior=\(1.0, 2.0\) is about a rate of success",
+            r"a prior \(alpha, beta\) is about a rate of success",
         ),
         (
             ps.bayes(),
             {"target": "population", "prior": "uniform"},
-            'needs calibrated numbers, .* or prior="population": .* coverage .* to zero',
+            'needs calibrated numbers: .* coverage .* to zero: .* or say prior="population"',
         ),
-        (ps.bayes(), {**POPULATION, "per": "question"}, 'population.* has no per="question"'),
-        (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .* needs a k"),
-        (ps.maj_at_k(name="cons"), POPULATION, "cons: without k, .* needs a k"),
+        (ps.bayes(), {**POPULATION, "per": "question"}, 'population.*: leave per="question" out'),
+        (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .*: say k, or"),
+        (ps.maj_at_k(name="cons"), POPULATION, "cons: without k, .*: say k, or"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused_at_the_call(r1, metric, options, message):
