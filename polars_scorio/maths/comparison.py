@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
@@ -25,33 +25,10 @@ from polars_scorio.maths.families import (
     student_z,
 )
 from polars_scorio.maths.independent import inverted_z, one_sided_errors, tukey_critical
-from polars_scorio.maths.interval import MeasuredPairs, Student, excludes_zero
+from polars_scorio.maths.interval import MeasuredPairs, Pairs, Student, excluding_zero
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
-
-
-class Pairs(Protocol):
-    """Pairs of models of some strata, (S, P): what the law of their scores knows of differences."""
-
-    @property
-    def diff(self) -> Floats:
-        """The differences; NaN without estimates."""
-
-    @property
-    def sigma(self) -> Floats:
-        """Their standard deviations."""
-
-    @property
-    def z(self) -> Floats:
-        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, not clipped, by normal critical values of shape (S, P)."""
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-
 
 # Value, sigma, and how far the interval reaches down and up at a critical value of 1.
 Side: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
@@ -66,6 +43,7 @@ class ReachPairs:
     down: Floats
     up: Floats
     most: float = np.inf  # the largest difference that there is: estimates may be farther apart
+    decided = excluding_zero
 
     @classmethod
     def from_sides(cls, one: Side, other: Side) -> ReachPairs:
@@ -92,10 +70,6 @@ class ReachPairs:
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""
         return self.gap - c * self.down, self.gap + c * self.up
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        return excludes_zero(self.ends(c))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +104,7 @@ class StudentPairs:
     of_unit: Floats  # differences, in units
     student: Student  # their intervals, in units, as squares of large numbers are too large
     unit: Floats  # (S, 1)
+    decided = excluding_zero
 
     @property
     def diff(self) -> Floats:
@@ -152,17 +127,15 @@ class StudentPairs:
         lo, hi = self.student.ends(scipy.special.ndtr(-c))
         return self.unit * lo, self.unit * hi
 
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        return excludes_zero(self.student.ends(scipy.special.ndtr(-c)))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunPairs:
-    """Pairs of models whose runs differ: one more term in the variance, whatever the law."""
+class WiderPairs:
+    """Pairs with a term of variance that runs add, or with intervals that hold at every look."""
 
-    pairs: Pairs  # in these very runs
-    runs: RunVariance  # of the differences, (S, P)
+    pairs: Pairs  # at one look, in these very runs
+    runs: RunVariance | None  # of the differences, (S, P); None: nothing
+    information: Floats | None  # of the model that has less, over the planned one; None: one look
+    decided = excluding_zero
 
     @property
     def diff(self) -> Floats:
@@ -172,59 +145,32 @@ class RunPairs:
     @property
     def sigma(self) -> Floats:
         """Standard deviations of the differences."""
-        return np.asarray(np.hypot(self.pairs.sigma, np.sqrt(self.runs.excess)))
+        sigma = self.pairs.sigma
+        return sigma if self.runs is None else np.hypot(sigma, np.sqrt(self.runs.excess))
 
     @property
     def z(self) -> Floats:
-        """Critical values at which the widened intervals stop to hold zero."""
-        # Ends are in logs, since quantiles of few degrees of freedom grow like exponentials.
+        """Values of one look at which the intervals stop to hold zero."""
+        z = self.pairs.z if self.runs is None else inverted_z(self._log_ends, self.diff)
+        return z if self.information is None else look_z(z, self.information)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, by critical values of one look."""
+        return self._look_ends(
+            c if self.information is None else anytime_critical(c, self.information)
+        )
+
+    def _look_ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals of one look."""
+        ends = self.pairs.ends(c)
+        return ends if self.runs is None else widened(self.diff, *ends, self.runs.term(c), c)
+
+    def _log_ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of one look in logs: quantiles of few degrees of freedom grow like exponentials."""
+        lo, hi = self._look_ends(c)
         size = np.where(self.diff == 0, 1.0, np.abs(self.diff))
-
-        def log_ends(c: Floats) -> tuple[Floats, Floats]:
-            lo, hi = self.ends(c)
-            down, up = (np.log1p(reach / size) for reach in (self.diff - lo, hi - self.diff))
-            return np.log(2) - down, up - np.log(2)
-
-        return inverted_z(log_ends, self.diff)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, by critical values."""
-        return widened(self.diff, *self.pairs.ends(c), self.runs.term(c), c)
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        return excludes_zero(self.ends(c))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RepeatedPairs:
-    """Pairs whose intervals hold at every look, by critical values of one look."""
-
-    pairs: Pairs  # at one look
-    information: Floats  # of the model that has less of it, over the planned one, (S, P)
-
-    @property
-    def diff(self) -> Floats:
-        """The differences."""
-        return self.pairs.diff
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences."""
-        return self.pairs.sigma
-
-    @property
-    def z(self) -> Floats:
-        """Values of one look at which the intervals of every look stop to hold zero."""
-        return look_z(self.pairs.z, self.information)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals."""
-        return self.pairs.ends(anytime_critical(c, self.information))
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        return self.pairs.decided(anytime_critical(c, self.information))
+        down, up = (np.log1p(reach / size) for reach in (self.diff - lo, hi - self.diff))
+        return np.log(2) - down, up - np.log(2)
 
 
 # From columns of pairs, (P,) or (S, P), to their pairs, at one look, in these very runs.
@@ -308,11 +254,11 @@ class Comparison:
     def pairs(self, a: Ints, b: Ints) -> Pairs:
         """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
         between, row = self.between(a, b), np.arange(len(self.inner.value))[:, None]
-        if self.runs is not None:
-            between = RunPairs(between, self.runs.at((row, a)).less(self.runs.at((row, b))))
-        if self.information is None:
+        if self.runs is None and self.information is None:
             return between
-        return RepeatedPairs(between, self.pair_information(a, b))
+        runs = self.runs and self.runs.at((row, a)).less(self.runs.at((row, b)))
+        known = None if self.information is None else self.pair_information(a, b)
+        return WiderPairs(between, runs, known)
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs over the planned one, (S, P); NaN for one look."""

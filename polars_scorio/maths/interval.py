@@ -573,11 +573,6 @@ def strata_units(strata: Subgroups[Any], values: Floats, bias: Floats | None = N
     return UnitSample(*of_pairs, strata.groups, bias[parts.state])
 
 
-def excludes_zero(ends: tuple[Floats, Floats]) -> Mask:
-    """Intervals that exclude zero."""
-    return np.asarray((ends[0] > 0) | (ends[1] < 0))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionValues:
     """Estimates of the questions that the models of a stratum share, on the unit scale."""
@@ -628,6 +623,34 @@ class Side(Protocol):
 _NO_TAIL = 1e-15  # chance beyond an end from which on nothing is known
 
 
+class Pairs(Protocol):
+    """Pairs of models of some strata, (S, P): what the law of their scores knows of differences."""
+
+    @property
+    def diff(self) -> Floats:
+        """The differences; NaN without estimates."""
+
+    @property
+    def sigma(self) -> Floats:
+        """Their standard deviations."""
+
+    @property
+    def z(self) -> Floats:
+        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, not clipped, by normal critical values of shape (S, P)."""
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+
+
+def excluding_zero(pairs: Pairs, c: Floats) -> Mask:
+    """`Pairs.decided` by the ends of the intervals."""
+    lo, hi = pairs.ends(c)
+    return np.asarray((lo > 0) | (hi < 0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredPairs:
     """Pairs of models on these very questions, arrays (S, P).
@@ -640,6 +663,8 @@ class MeasuredPairs:
     a: Ints  # places of both models of each pair
     b: Ints
     paired: Student  # differences in units of the range; NaN if a pair has several trials
+
+    decided = excluding_zero
 
     @classmethod
     def from_side(
@@ -741,7 +766,3 @@ class MeasuredPairs:
         ends = self.side.at(code // levels.size).ends(levels[code % levels.size])
         lo, hi = (end[place].reshape(wanted.shape) for end in ends)
         return [(lo[0], hi[0]), (lo[1], hi[1])]
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        return excludes_zero(self.ends(c))

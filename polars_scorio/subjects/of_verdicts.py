@@ -37,14 +37,16 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan, trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison, Inner, Pairs, ReachPairs
+from polars_scorio.maths.comparison import Comparison, Inner, ReachPairs
 from polars_scorio.maths.credit_numbers import Measurement
 from polars_scorio.maths.credits import GainsOf, RootDraw, fixed_gains, group_estimates
 from polars_scorio.maths.interval import (
     Estimate,
     MeasuredPairs,
+    Pairs,
     Weighted,
     credit_estimates,
+    excluding_zero,
     question_units,
 )
 from polars_scorio.maths.judges import (
@@ -450,6 +452,7 @@ class VerdictPairs:
     rates: JudgeRates  # all judges
     judge: Ints  # the place of the judge of each pair
     most: float  # the largest difference that there is
+    decided = excluding_zero
 
     @property
     def diff(self) -> Floats:
@@ -481,11 +484,6 @@ class VerdictPairs:
         judged = self.verdicts.diff
         ends = judged_difference(judged, (judged - lo, hi - judged), self.rates.at(self.judge), c)
         return ends.lo, ends.hi
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        lo, hi = self.ends(c)
-        return np.asarray((lo > 0) | (hi < 0))
 
 
 _BETTER = 30  # labels of a verdict by which its trials are known well
