@@ -25,7 +25,7 @@ import polars as pl
 
 import polars_scorio as ps
 
-log = pl.DataFrame({"model": "ada", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}).scorio(trial=None)
+log = pl.DataFrame({"question": [1, 1], "category": [0, 1]}).scorio(model=None, trial=None)
 try:
     log.report(ps.pass_at_k([1, 2]), prior="uniform", simultaneous=True)
 except ValueError as error:

@@ -21,7 +21,7 @@ from polars_scorio.decisions.models import (
     Models,
     bounds_column,
     bounds_dtype,
-    in_evaluated_strata,
+    in_all_strata,
     metric_of,
     models_of,
     named_model,
@@ -75,7 +75,7 @@ def best(
     def selected(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         return warn_of_prior(selection(groups, evaluated))
 
-    rows = in_evaluated_strata(plan, trials, selected, schema)
+    rows = in_all_strata(plan, trials, selected, schema)
     return rows.select(*trials.strata, *schema)
 
 

@@ -28,7 +28,7 @@ from polars_scorio.decisions.models import (
     bounds_column,
     bounds_dtype,
     check_models,
-    in_evaluated_strata,
+    in_all_strata,
     metric_of,
     models_of,
     named_model,
@@ -119,7 +119,7 @@ def compare(
     comparison = _ComparedPairs(models, baseline, simultaneous, warns, sizes, curves)
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in dtypes.items() if name not in beside}
-    pairs = in_evaluated_strata(plan, trials, comparison, schema)
+    pairs = in_all_strata(plan, trials, comparison, schema)
     named = pairs.with_columns(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("adjusted_for")
     )

@@ -15,7 +15,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     STRATUM,
     aligned_options,
-    in_evaluated_strata,
+    in_all_strata,
     metric_of,
     named_model,
     refuse_costs,
@@ -66,7 +66,7 @@ def frontier(
         "dominated": pl.Boolean(),
     }
     visible = result_schema(trials.strata, trials.models, numbers)
-    return in_evaluated_strata(plan, trials, evaluated.model_rows, visible)
+    return in_all_strata(plan, trials, evaluated.model_rows, visible)
 
 
 def frontier_band(
@@ -87,7 +87,7 @@ def frontier_band(
     def band_rows(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         return scores.band_rows(groups, evaluated, points)
 
-    return in_evaluated_strata(plan, scores.trials, band_rows, visible)
+    return in_all_strata(plan, scores.trials, band_rows, visible)
 
 
 def _asked_frontier(

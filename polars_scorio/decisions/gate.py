@@ -39,7 +39,7 @@ from polars_scorio.decisions.models import (
     bounds_column,
     bounds_dtype,
     check_models,
-    in_evaluated_strata,
+    in_all_strata,
     metric_of,
     models_of,
     named_model,
@@ -229,7 +229,7 @@ def _gate_plan(
     )
     judged = _Gate(models, replace(rules, baseline=baseline), margins, plan, cases)
     schema = _gate_schema(models, model, cases, planned_looks(rules.options))
-    rows = in_evaluated_strata(steps, trials, judged, schema)
+    rows = in_all_strata(steps, trials, judged, schema)
     if rules.options.get("target") == "population":
         rows = rows.rename({"extra_trials": "extra_questions"})
     return rows

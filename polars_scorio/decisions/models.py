@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -50,62 +50,36 @@ _ROWS = ":rows"
 
 
 def in_all_strata(
-    grouped: WholePlan,
-    trials: Trials,
-    function: Callable[[pl.DataFrame], pl.DataFrame],
-    schema: dict[str, pl.DataType],
-) -> pl.LazyFrame:
-    """Apply a function to the groups of all strata, which have `STRATUM`, ascending."""
-    # Filters on `by` still reach the scan; `schema` has the columns of the rows beside `STRATUM`.
-
-    def apply(groups: pl.DataFrame) -> pl.DataFrame:
-        placed = with_stratum(groups, trials)
-        return _packed_rows(function(placed), placed, trials, schema)
-
-    return _unpacked_plan(grouped.then(apply, _packed_schema(trials, schema)))
-
-
-def in_evaluated_strata(
     plan: WholePlan,
     trials: Trials,
-    function: Callable[[pl.DataFrame, Evaluated], pl.DataFrame],
+    function: Callable[[pl.DataFrame, Any], pl.DataFrame],
     schema: dict[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """`in_all_strata` of a plan whose last step evaluates it; groups over all strata come last."""
+    """Apply a function to the groups of all strata, which have `STRATUM`, and what a plan made.
 
-    def apply(evaluated: Evaluated) -> pl.DataFrame:
-        placed = with_stratum(evaluated.groups, trials)
-        return _packed_rows(function(placed, evaluated), placed, trials, schema)
+    If the plan evaluates its groups, those over all strata come last.
+    """
+    # Filters on `by` still reach the scan; `schema` has the columns of the rows beside `STRATUM`.
+    # A list of rows for each stratum: filters on what is in it must not pass below.
+    lists = pl.List(pl.Struct(schema))
+    row = pl.struct(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
-    return _unpacked_plan(plan.then(apply, _packed_schema(trials, schema)))
+    def apply(made: Evaluated | pl.DataFrame) -> pl.DataFrame:
+        groups = with_stratum(made.groups if isinstance(made, Evaluated) else made, trials)
+        rows = function(groups, made).sort(STRATUM, maintain_order=True)
+        packed = rows.group_by(STRATUM, maintain_order=True).agg(row.alias(_ROWS))
+        places = groups.select(*trials.strata).unique(maintain_order=True)
+        columns = [places[name].gather(packed[STRATUM]) for name in trials.strata]
+        return pl.DataFrame([*columns, packed[_ROWS].cast(lists)])
+
+    whole = plan.then(apply, {**trials.strata, _ROWS: lists}).plan()
+    return whole.explode(_ROWS, **AS_ROWS).unnest(_ROWS)
 
 
 def with_stratum(groups: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     """Groups by ascending stratum, with the `STRATUM` of each."""
     place = pl.struct(*trials.strata).rle_id() if trials.strata else pl.lit(0, pl.UInt32)
     return groups.with_columns(place.alias(STRATUM))
-
-
-def _packed_schema(trials: Trials, schema: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
-    return {**trials.strata, _ROWS: pl.List(pl.Struct(schema))}
-
-
-def _packed_rows(
-    rows: pl.DataFrame, groups: pl.DataFrame, trials: Trials, schema: dict[str, pl.DataType]
-) -> pl.DataFrame:
-    """A list of rows for each stratum: filters on what is in it must not pass below."""
-    packed = (
-        rows.sort(STRATUM, maintain_order=True)
-        .group_by(STRATUM, maintain_order=True)
-        .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in schema.items()).alias(_ROWS))
-    )
-    places = groups.select(*trials.strata).unique(maintain_order=True)
-    columns = [places[name].gather(packed[STRATUM]) for name in trials.strata]
-    return pl.DataFrame([*columns, packed[_ROWS].cast(pl.List(pl.Struct(schema)))])
-
-
-def _unpacked_plan(packed: WholePlan) -> pl.LazyFrame:
-    return packed.plan().explode(_ROWS, **AS_ROWS).unnest(_ROWS)
 
 
 class Block(NamedTuple):
@@ -173,7 +147,7 @@ def per_stratum(
         place = pl.lit(groups[STRATUM][0], pl.UInt32).alias(STRATUM)
         return rows.select(place, *(pl.col(name).cast(schema[name]) for name in schema))
 
-    def apply(groups: pl.DataFrame) -> pl.DataFrame:
+    def apply(groups: pl.DataFrame, _: object) -> pl.DataFrame:
         strata = groups.partition_by(STRATUM, maintain_order=True) if groups.height else []
         empty = pl.DataFrame(schema={STRATUM: pl.UInt32(), **schema})
         return pl.concat([empty, *map(rows_of, strata)])

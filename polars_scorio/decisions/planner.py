@@ -41,7 +41,6 @@ from polars_scorio.decisions.models import (
     aligned_options,
     check_goal,
     in_all_strata,
-    in_evaluated_strata,
     metric_of,
     models_of,
     named_model,
@@ -375,7 +374,7 @@ class _TrialsNeeded:
     means: bool  # whether the last stratum is the mean over the others, not their pool
     today: Request | None  # whose intervals decide pairs today; None: posteriors do
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, _: object) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
         # A mean over strata has no questions of its own.
         strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if self.means else groups
@@ -649,7 +648,7 @@ def questions_needed(
     refuse_repeats([*trials.strata, *schema])
     plan, models = models_of(trials, metric, {**options, "target": "population"}, spoken="counts")
     need = _QuestionsNeed(models, half_width, margin, power, max_questions, simultaneous)
-    return in_evaluated_strata(plan, trials, need, schema)
+    return in_all_strata(plan, trials, need, schema)
 
 
 _MORE_RUNS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # further ones that are tried

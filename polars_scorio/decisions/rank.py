@@ -41,7 +41,7 @@ from polars_scorio.decisions.models import (
     Models,
     bounds_column,
     bounds_dtype,
-    in_evaluated_strata,
+    in_all_strata,
     metric_of,
     models_of,
     named_model,
@@ -143,7 +143,7 @@ def rank(
     def ranked(groups: pl.DataFrame, dtypes: Evaluated) -> pl.DataFrame:
         return warn_of_prior(ranking(groups, dtypes))
 
-    rows = in_evaluated_strata(plan, trials, ranked, schema)
+    rows = in_all_strata(plan, trials, ranked, schema)
     named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
     ranks = with_curves(named, [metric]).select(columns)
     named_prior, _ = read_prior(options.get("prior"))
