@@ -23,7 +23,8 @@ from polars_scorio.command_line.terminal import (
     print_lines,
     print_table,
 )
-from polars_scorio.counting.log import Trials, bind_roles, collected_together, is_label
+from polars_scorio.counting.log import Trials, bind_roles, collected_together
+from polars_scorio.counting.roles import is_label
 from polars_scorio.display.facts.log_summary import holds_steps, overall_of_cover
 from polars_scorio.display.facts.scopes import Scope, holds_fractions
 from polars_scorio.display.finding import (

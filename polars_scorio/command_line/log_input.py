@@ -22,8 +22,7 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import PLANS, nearest_hint
 from polars_scorio.command_line.terminal import STANDARD_INPUT
 from polars_scorio.counting.judge_counts import Judge, judge
-from polars_scorio.counting.log import is_label
-from polars_scorio.counting.roles import COLUMN_ROLES, Category
+from polars_scorio.counting.roles import COLUMN_ROLES, Category, is_label
 from polars_scorio.display.settings import Settings
 from polars_scorio.logs.files import TABLES, scan_files
 from polars_scorio.logs.paths import DAMAGE, find_files, is_remote, open_plain

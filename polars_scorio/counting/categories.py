@@ -26,9 +26,8 @@ from polars_scorio.counting.log import (
     Trials,
     as_categories,
     category_literal,
-    is_label,
 )
-from polars_scorio.counting.roles import Category
+from polars_scorio.counting.roles import Category, is_label
 
 
 class Need:
@@ -159,7 +158,7 @@ def counted_classes(
         success = (1,)
     _refuse_all(success or (), known, column)
     if known is not None:
-        stray = trials.missing_category
+        stray = trials.roles.missing_category
         _refuse_strays("success", success or (), known)
         _refuse_strays("missing", () if stray is None else (stray,), known)
     if binary and success is None:

@@ -22,7 +22,14 @@ from polars_scorio.counting.graded_rewards import (
     refuse_ungraded,
     true_for_nan,
 )
-from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES, Category, Column, Roles
+from polars_scorio.counting.roles import (
+    COLUMN_ROLES,
+    TRIAL_NAMES,
+    Category,
+    Column,
+    Roles,
+    is_label,
+)
 
 _FLOATS: dict[str, type[np.floating[Any]]] = {
     "Float16": np.float16,
@@ -109,11 +116,6 @@ def _refuse_no_number(what: str, dtype: pl.DataType) -> None:
     """Refuse a cost that is no number."""
     if not (dtype.is_integer() or dtype.is_float()):
         raise TypeError(f"{what} is {dtype}; a cost is a number. Cast it to pl.Float64.")
-
-
-def is_label(dtype: pl.DataType) -> bool:
-    """Whether categories of this dtype are words."""
-    return dtype in (pl.String, pl.Categorical, pl.Enum)
 
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
@@ -294,11 +296,6 @@ class Trials:
         return self.identified and not self.sums_ids
 
     @property
-    def missing_category(self) -> Category | None:
-        """The category that a missing outcome stands for, if it stands for one."""
-        return None if self.roles.missing in ("error", "drop", "bounds") else self.roles.missing
-
-    @property
     def scored(self) -> Trials:
         """Trials whose outcome is not missing, whatever a missing one stands for."""
         return replace(self, roles=replace(self.roles, missing="drop", unscored="drop"))
@@ -312,8 +309,8 @@ class Trials:
                 'pages: all else needs missing="drop", or the category that a missing outcome is'
             )
         category = self.category.without_nan
-        if self.missing_category is not None:
-            stand_in = pl.lit(column_category(self.missing_category, self.category.dtype))
+        if self.roles.missing_category is not None:
+            stand_in = pl.lit(column_category(self.roles.missing_category, self.category.dtype))
             category = category.fill_null(stand_in.cast(self.category.dtype))
         return category.alias(CATEGORY)
 
@@ -414,8 +411,8 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         study=log if isinstance(log, Study) else None,
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)
-    if trials.missing_category is not None:
-        _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
+    if trials.roles.missing_category is not None:
+        _check_stand_in(trials.roles.missing_category, trials.category, f"{owner}missing")
     return trials if roles.first is None else _first_trials(trials, roles.first)
 
 

@@ -36,7 +36,8 @@ from polars_scorio.counting.checks import (
     summed_number,
     violations_of,
 )
-from polars_scorio.counting.log import CLUSTER, MISREAD, TRIAL, Trials, is_label
+from polars_scorio.counting.log import CLUSTER, MISREAD, TRIAL, Trials
+from polars_scorio.counting.roles import is_label
 from polars_scorio.counting.ways_out import missing_example, repeats_cure
 
 DIGEST = ":digest"

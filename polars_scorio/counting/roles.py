@@ -26,6 +26,12 @@ from polars_scorio.counting.judge_counts import JudgeSample, judge_sample
 Column = str | pl.Expr
 Category = str | int | float | bool
 
+
+def is_label(dtype: pl.DataType) -> bool:
+    """Whether categories of this dtype are words."""
+    return dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
 # The roles that are a column.
 COLUMN_ROLES = (
     *("model", "question", "trial", "category", "count", "cluster", "answer", "truth"),
@@ -237,6 +243,11 @@ class Roles:
                     f"{second}={_quoted_role(two)} repeats {first}={_quoted_role(one)}, and a "
                     f"column has one role: name another column for one of them{no_id}"
                 )
+
+    @property
+    def missing_category(self) -> Category | None:
+        """The category that a missing outcome stands for, if it stands for one."""
+        return None if self.missing in ("error", "drop", "bounds") else self.missing
 
     @property
     def effects(self) -> RunEffects:

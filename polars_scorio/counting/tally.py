@@ -58,7 +58,6 @@ from polars_scorio.counting.log import (
     Trials,
     category_literal,
     column_category,
-    is_label,
     refuse_repeats,
 )
 from polars_scorio.counting.refusals import (
@@ -71,7 +70,7 @@ from polars_scorio.counting.refusals import (
     refuse_unscored,
     trial_id_rules,
 )
-from polars_scorio.counting.roles import Category
+from polars_scorio.counting.roles import Category, is_label
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.
 QUESTIONS, DROPPED, SEQUENCE, ERRORS = ":questions", ":dropped", ":sequence", ":errors"

@@ -9,8 +9,8 @@ from pathlib import PurePath
 
 import polars as pl
 
-from polars_scorio.counting.log import Trials, is_label
-from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES
+from polars_scorio.counting.log import Trials
+from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES, is_label
 
 _CATEGORY, _KEY, _ROWS = ":category", ":key", ":rows"
 _RUN_COLUMNS = ("run", "source")  # what readers of logs say of the file of a trial

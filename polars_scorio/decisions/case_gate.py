@@ -18,8 +18,8 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.log import bind_roles, is_label
-from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.decisions.models import STRATUM
 from polars_scorio.decisions.regressed_questions import SuccessCounts, beyond_counts
 from polars_scorio.maths.array_rows import Ints

@@ -30,8 +30,8 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.common_questions import Alignment, refuse_divided
-from polars_scorio.counting.log import CLUSTER, Trials, is_label
-from polars_scorio.counting.roles import Category
+from polars_scorio.counting.log import CLUSTER, Trials
+from polars_scorio.counting.roles import Category, is_label
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
 from polars_scorio.maths.comparison import Comparison
 from polars_scorio.metrics.from_text import check_metric

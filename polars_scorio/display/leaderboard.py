@@ -33,11 +33,12 @@ from polars_scorio.display.words.phrases import (
     labels_of,
     overall_words,
 )
+from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import chosen_overall, evaluated_plan, plain_name
-from polars_scorio.study.request import DecisionOptions, Request, check_metrics
+from polars_scorio.study.request import DecisionOptions, Request
 from polars_scorio.subjects.scores import INFERENCE, JUDGED, LABEL_COUNT
 
 if TYPE_CHECKING:

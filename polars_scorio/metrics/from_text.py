@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from inspect import Parameter, signature
@@ -85,6 +85,21 @@ def check_metric(metric: object, takes: str) -> None:
     elif isinstance(metric, list | tuple) and any(isinstance(each, Metric) for each in metric):
         cure = ": pass each metric by itself"
     raise TypeError(f"{takes} such as ps.avg(), got {given}{cure}")
+
+
+def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:
+    """Refuse other things than metrics, and two metrics with the same rows in the result."""
+    if not metrics:
+        raise TypeError("name at least one metric, for instance ps.avg()")
+    for metric in metrics:
+        check_metric(metric, f"{method} takes metrics")
+    rows = [row for metric in metrics for row in metric.rows]
+    repeated = [row for row in rows if rows.count(row) > 1]
+    if repeated:
+        name, k = repeated[0]
+        raise ValueError(
+            f"the report has two rows of the metric {name!r} with k={k}: tell them apart with name="
+        )
 
 
 def unknown_method(owner: str, name: str, accessor: type, takes: str) -> AttributeError:

@@ -414,6 +414,11 @@ class Metric(ABC):
         """Draw sizes, or the thresholds of a curve: the result has a row for each."""
         return self.k if self.t is None else self.t
 
+    @property
+    def rows(self) -> list[tuple[str, int | None]]:
+        """Name and draw size of each row of the result."""
+        return [(self.name, k) for k in self.row_sizes]
+
     def at_row(self, place: int) -> Self:
         """The metric with one of its `row_sizes` alone."""
         one = slice(place, place + 1)
@@ -622,6 +627,20 @@ def _call_text(function: str, arguments: Sequence[str]) -> str:
 UNIT = (0.0, 1.0)
 ALL_TRIALS = (None,)  # the draw is all n trials of a question
 Gains = Callable[..., Floats]
+
+
+def weighted_fields(
+    described: Description, w: Weights | None, bounds: Bounds | None, name: str | None
+) -> dict[str, Any]:
+    """The fields of a weighted metric, after the check of its arguments."""
+    pairs, limits = weight_pairs(w), interval_bounds(bounds)
+    return {
+        **described._asdict(),
+        "given": unusual_arguments(w=(pairs, None), bounds=(limits, None)),
+        "label": checked_label(name),
+        "w": pairs,
+        "bounds": limits,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from polars_scorio.metrics.metric import (
     Summary,
     WeightPairs,
     Weights,
-    checked_label,
-    interval_bounds,
-    unusual_arguments,
-    weight_pairs,
+    weighted_fields,
     with_parameter_help,
 )
 
@@ -155,7 +152,7 @@ def bayes(
     described = Description(
         "bayes", "Bayes@{n}", "the posterior mean of the expected weight of a trial"
     )
-    return PosteriorMean(**_weighted_fields(described, w, bounds, name))
+    return PosteriorMean(**weighted_fields(described, w, bounds, name))
 
 
 @with_parameter_help
@@ -193,18 +190,4 @@ def avg(
     (2, 0.75, 0.21, 0.99)
     """
     described = Description("avg", "avg@{n}", "the mean weight of the trials of a question")
-    return TrialMean(**_weighted_fields(described, w, bounds, name))
-
-
-def _weighted_fields(
-    described: Description, w: Weights | None, bounds: Bounds | None, name: str | None
-) -> dict[str, Any]:
-    """The fields of a weighted metric, after the check of its arguments."""
-    pairs, limits = weight_pairs(w), interval_bounds(bounds)
-    return {
-        **described._asdict(),
-        "given": unusual_arguments(w=(pairs, None), bounds=(limits, None)),
-        "label": checked_label(name),
-        "w": pairs,
-        "bounds": limits,
-    }
+    return TrialMean(**weighted_fields(described, w, bounds, name))

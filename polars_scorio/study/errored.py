@@ -22,10 +22,9 @@ from polars_scorio.counting.log import (
     category_literal,
     collected_rows,
     collected_together,
-    is_label,
     refuse_repeats,
 )
-from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.metrics.metric import Metric
 

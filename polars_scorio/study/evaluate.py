@@ -272,9 +272,7 @@ class Evaluation:
         elif numbers:
             for subject in subjects:
                 subject.warn(numbers, keys, trials, cells.states.trials)
-        views = {
-            (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes
-        }
+        views = {row: (metric, view) for metric, view in asked for row in metric.rows}
         part = EvaluatedPart(cells, facts, numbers, trials.question.name)
         return Evaluated(request, groups, views, (part,))
 

@@ -23,11 +23,10 @@ from polars_scorio.counting.log import (
     Log,
     Trials,
     bind_roles,
-    is_label,
     result_schema,
 )
 from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
-from polars_scorio.counting.roles import Roles, Unscored
+from polars_scorio.counting.roles import Roles, Unscored, is_label
 from polars_scorio.counting.run_bits import RunWords, found_words, has_order
 from polars_scorio.counting.tally import QUESTIONS, count_questions, error_labels
 from polars_scorio.maths.array_rows import Ints
@@ -128,7 +127,8 @@ class LogChecks:
         elif known:
             scored = questions = question_outcomes(trials, words)
             # An errored trial may have been tried again: its failure is no outcome of a run.
-            if words and trials.missing_category is not None and questions[TRIALS].n_unique() > 1:
+            several = questions[TRIALS].n_unique() > 1
+            if words and several and trials.roles.missing_category is not None:
                 scored = question_outcomes(trials.scored, words)
         else:
             groups = trials.rows().select(trials.groups).unique().sort(trials.groups)
@@ -152,7 +152,7 @@ class LogChecks:
         if words is None:
             return cls(counted, None, counted.questions, counted.questions)
         questions = scored = _run_outcomes(trials, words, classes, counted.keys)
-        if trials.missing_category is not None and questions[TRIALS].n_unique() > 1:
+        if trials.roles.missing_category is not None and questions[TRIALS].n_unique() > 1:
             scored = _run_outcomes(trials.scored, words, classes, counted.keys)
         return cls(counted, words, questions, scored)
 

@@ -25,6 +25,7 @@ from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import kept_words
+from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import INFINITE, Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import (
@@ -217,6 +218,7 @@ def report(
     A `lean` one lacks `mu` where no row is a posterior: mu is then the estimate; and it names a
     confidence other than `CONFIDENCE`.
     """
+    check_metrics(metrics)
     check_choice("per", per, Per)
     wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
     bounded = roles.missing == BOUNDED

@@ -54,7 +54,6 @@ from polars_scorio.counting.tally import error_labels, group_plan
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.posteriors import QuestionPosteriors, Target
 from polars_scorio.maths.prefix_rankings import Scheme
-from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, check_weight_sizes
 from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
@@ -447,7 +446,6 @@ class Request:
         `rewards` says whether they may have other values than 0 and 1: unless posteriors are asked
         for, always, or never; `curves` whether intervals hold at all draw sizes of a metric.
         """
-        check_metrics(metrics)
         confidence = check_confidence(confidence)
         target = "benchmark" if target is None else target
         chosen, earlier = read_prior(prior)
@@ -521,9 +519,7 @@ class Request:
         known = dict[Row, Scores]()
         for inference, metrics in by_inference.items():
             known |= inference.numbers(metrics, cells)
-        return {
-            (metric.name, k): known[metric.name, k] for metric, _ in asked for k in metric.row_sizes
-        }
+        return {row: known[row] for metric, _ in asked for row in metric.rows}
 
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""
@@ -654,21 +650,6 @@ BANDS = (
     Refusal(lambda ask: ask.trials.named_runs,
             f"{_BAND} one that allows for runs (run=)", "leave simultaneous= out"),
 )  # fmt: skip
-
-
-def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:
-    """Refuse other things than metrics, and two metrics with the same rows in the result."""
-    if not metrics:
-        raise TypeError("name at least one metric, for instance ps.avg()")
-    for metric in metrics:
-        check_metric(metric, f"{method} takes metrics")
-    rows = [(metric.name, k) for metric in metrics for k in metric.row_sizes]
-    repeated = [row for row in rows if rows.count(row) > 1]
-    if repeated:
-        name, k = repeated[0]
-        raise ValueError(
-            f"the report has two rows of the metric {name!r} with k={k}: tell them apart with name="
-        )
 
 
 def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:

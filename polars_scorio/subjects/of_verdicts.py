@@ -31,10 +31,9 @@ from polars_scorio.counting.log import (
     as_categories,
     bind_roles,
     category_literal,
-    is_label,
     refuse_repeats,
 )
-from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.counting.tally import QUESTIONS, group_plan, trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, ReachPairs

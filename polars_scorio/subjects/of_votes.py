@@ -20,7 +20,8 @@ from polars_scorio.counting.checks import (
     joined_list,
     least_number,
 )
-from polars_scorio.counting.log import Part, Trials, is_label
+from polars_scorio.counting.log import Part, Trials
+from polars_scorio.counting.roles import is_label
 from polars_scorio.counting.tally import success_count
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.ballots import Ballots, Votes

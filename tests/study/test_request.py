@@ -5,8 +5,9 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
+from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.study.calibrated import CalibratedInference
-from polars_scorio.study.request import InferenceChoice, Request, check_metrics, on_levels, view_of
+from polars_scorio.study.request import InferenceChoice, Request, on_levels, view_of
 from tests.made_logs import outcomes
 
 LOG = outcomes({(2, 1): 2})

@@ -79,9 +79,9 @@ from polars_scorio.display.words.phrases import (
     short_name,
     visible_text,
 )
+from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import SPOKEN
-from polars_scorio.study.request import check_metrics
 
 _GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "hi", "verdict")
 
