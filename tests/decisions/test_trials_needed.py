@@ -230,7 +230,7 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value():
         (
             {"simultaneous": True, "half_width": 0.1},
             ValueError,
-            r"^trials_needed: simultaneous=True is about pairs of models, half_width= about each by itself",
+            r"^trials_needed: simultaneous=True is about pairs of models, half_width= about each",
         ),
         ({"confidence": 1}, ValueError, r"^confidence must be a number .*, got 1"),
         ({"prior": "full"}, ValueError, r"^prior must be .*, got 'full'"),
