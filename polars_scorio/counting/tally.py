@@ -191,7 +191,11 @@ def counts_frame(
     if few:  # in their order already, so that half as many rows are sorted
         dtype = trials.category.dtype
         labels = pl.Series([None, *few], dtype=pl.Int64).cast(dtype).to_list()
-        cells = checked.sort(*keys).with_columns(
+        # Sorting the questions of each group alone takes half the time of sorting all of them.
+        one = pl.struct(question, *counted).sort_by(question).alias(QUESTIONS)
+        ordered = checked.group_by(*trials.groups).agg(one).sort(*trials.groups)
+        cells = ordered.explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
+        cells = cells.with_columns(
             pl.lit(labels, pl.Array(dtype, len(labels))).alias(CATEGORY),
             pl.concat_arr(counted).alias(COUNT),
         )
