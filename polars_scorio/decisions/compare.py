@@ -152,7 +152,7 @@ def pair_ends(
         return pl.DataFrame({STRATUM: strata, "lo": gaps.lo[0], "hi": gaps.hi[0]})
 
     schema: dict[str, pl.DataType] = {"lo": pl.Float64(), "hi": pl.Float64()}
-    return in_evaluated_strata(plan, trials, ends, schema)
+    return in_all_strata(plan, trials, ends, schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
