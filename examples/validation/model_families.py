@@ -60,6 +60,13 @@ def one_ahead(rng: np.random.Generator, shape: Shape) -> Floats:
     return np.broadcast_to(np.where(np.arange(shape[1]) == 0, 0.7, 0.5)[:, None], shape)
 
 
+def spread_out(rng: np.random.Generator, shape: Shape) -> Floats:
+    """Models of .7 to .3 on questions whose difficulty they share."""
+    logs, models, questions = shape
+    ease = rng.standard_normal((logs, 1, questions))
+    return expit(1.5 * ease + np.linspace(1.1, -1.1, models)[:, None])
+
+
 FAMILIES: dict[str, Family] = {
     "all .5": same_rates(0.5),
     "all .3": same_rates(0.3),
@@ -72,4 +79,5 @@ FAMILIES: dict[str, Family] = {
     "correlated .9, a third ahead": correlated(0.9, ahead=A_THIRD_AHEAD),
     "correlated -.5, a third ahead": correlated(-0.5, ahead=A_THIRD_AHEAD),
     "one ahead": one_ahead,
+    "spread from .7 to .3": spread_out,
 }
