@@ -200,16 +200,16 @@ def credit_table(
     numbers = np.zeros((few, 3, size[1], fixed_populations().p.size))
     for draw, gains in enumerate(draws):
         for places, drawn in _same_draws(gains, levels):
-            known = np.arange(levels.size)[places]
-            known = known[levels[known] >= drawn.size]
-            table.short[np.isin(place, known), draw] = False
-            counted = known[known < few]
-            if counted.size:
-                asked = drawn.tobytes(), tuple(levels[counted].tolist())
-                numbers[counted, :2, draw] = _kept_values(asked[0])
-                numbers[counted, 2, draw] = _kept_noise(*asked)
-                rows, (unbiased, start, largest) = np.isin(place, counted), _kept_estimates(*asked)
-                at = np.searchsorted(counted, place[rows])
+            known = np.zeros(levels.size, np.bool_)
+            known[places] = levels[places] >= drawn.size
+            table.short[known[place], draw] = False
+            known[few:] = False
+            if known.any():
+                asked = drawn.tobytes(), tuple(levels[known].tolist())
+                numbers[known[:few], :2, draw] = _kept_values(asked[0])
+                numbers[known[:few], 2, draw] = _kept_noise(*asked)
+                rows, (unbiased, start, largest) = known[place], _kept_estimates(*asked)
+                at = (np.cumsum(known) - 1)[place[rows]]
                 table.unbiased[rows, draw] = unbiased[start[at] + chances.c[rows]]
                 table.largest[rows, draw] = largest[at]
         large = np.flatnonzero(~table.short[:, draw] & (n > MOST_COUNTED))

@@ -156,7 +156,7 @@ class EvaluatedPart:
         """All rows of each cell, cell after cell, with the `GROUP` of the cell."""
         size = len(self.facts)
         cell = np.repeat(np.arange(size), len(self.numbers))
-        facts = {fact.name: fact.gather(cell) for fact in self.facts}
+        facts = {fact.name: fact for fact in self.facts[cell]}
         for name, labels in zip(("metric", "k"), zip(*self.numbers, strict=True), strict=True):
             facts[name] = pl.Series(name, [*labels] * size, columns.labels[name])
         rows = [self.scores(row).columns() for row in self.numbers]
@@ -264,14 +264,14 @@ class Evaluation:
         subjects = request.classes.needs_of(Subject)
         for subject in subjects:
             subject.prepare(cells, groups.select(trials.groups), strata, trials)
-        asked, keys = cells.settled(request.metrics), groups.drop(QUESTIONS)
+        asked = cells.settled(request.metrics)
         numbers = request.numbers(asked, cells) if self.numbers else {}
         facts = cells.facts()
         if self.per_question:
             facts = facts.with_columns(cells.flat[trials.question.name])
         elif numbers:
             for subject in subjects:
-                subject.warn(numbers, keys, trials, cells.states.trials)
+                subject.warn(numbers, groups.drop(QUESTIONS), trials, cells.states.trials)
         views = {row: (metric, view) for metric, view in asked for row in metric.rows}
         part = EvaluatedPart(cells, facts, numbers, trials.question.name)
         return Evaluated(request, groups, views, (part,))
