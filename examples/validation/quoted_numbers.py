@@ -668,6 +668,7 @@ STUDIES = (
         "two models, 30 to 500 questions, 1 to 16 trials, rates .5 and .8, correlation .5 and .9",
         power_numbers(),
         (
+            (_PLANS, "with probability {benchmark} about these questions and {population} about a"),
             (_PLANS, "{benchmark} on average about these questions ({benchmark_least} to"),
             (
                 _PLANS,
@@ -687,6 +688,7 @@ STUDIES = (
             ),
             (_PLANS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within"),
             (_PLANS, "noise floor, and {worst} in the worst setting"),
+            (_PLANS, "for a goal of .8; {mean} of the reruns stay inside the noise floor"),
             (
                 f"{_GUIDE}/reruns.md",
                 "{settings} simulated settings](../validation/planning.md#reruns) {percent} % of",
