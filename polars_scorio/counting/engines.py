@@ -13,9 +13,9 @@ from polars_scorio.counting.refusals import identity_rules
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import (
     binary_counts,
+    category_tallies,
     counts_frame,
     counts_plan,
-    question_tallies,
     refuse_count_names,
 )
 
@@ -130,21 +130,20 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     counts = engine_frames.category_counts(log, [*keys, *cluster], outcome, trial)
     if roles.threshold is not None:
         counts = counts.with_columns(engine_frames.threshold_reached())
-    questions = _engine_tallies(counts, trials)
+    questions, few = _engine_tallies(counts, trials)
     if trial is not None:
         ids = engine_frames.distinct_ids(log, keys, trial)
         identities = _engine_identities(counts, ids, trials)
         questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
-    return counts_frame(questions, trials, identity_rules(trials))
+    return counts_frame(questions, trials, identity_rules(trials), few)
 
 
-def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
-    """The tallies of the questions, from the counts that an engine found."""
+def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> tuple[pl.LazyFrame, list[int]]:
+    """The tallies of the questions, from the counts that an engine found, and few categories."""
     frame = _with_log_dtypes(counts, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")
-    return question_tallies(
-        bind_roles(frame, replace(trials.roles, trial=None, count=count, threshold=None))
-    )
+    roles = replace(trials.roles, trial=None, count=count, threshold=None)
+    return category_tallies(bind_roles(frame, roles), in_memory=True)
 
 
 def _engine_identities(counts: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

@@ -83,9 +83,14 @@ TIMES = ":times"
 def counts_plan(trials: Trials, *, in_memory: bool = False) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    few = _few_categories(trials, in_memory=in_memory)
-    questions = _few_tallies(trials, few) if few else question_tallies(trials)
+    questions, few = category_tallies(trials, in_memory=in_memory)
     return counts_frame(questions, trials, trial_id_rules(trials), few)
+
+
+def category_tallies(trials: Trials, *, in_memory: bool) -> tuple[pl.LazyFrame, list[int]]:
+    """One row per question, with a column for each category if there are few, and these."""
+    few = _few_categories(trials, in_memory=in_memory)
+    return (_few_tallies(trials, few) if few else question_tallies(trials)), few
 
 
 def binary_counts(trials: Trials) -> pl.DataFrame | None:
@@ -107,7 +112,7 @@ def binary_counts(trials: Trials) -> pl.DataFrame | None:
 def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
     """The categories, if they are truth values, or few whole numbers of a log in memory."""
     category, dtype = pl.col(CATEGORY), trials.category.dtype
-    if trials.count is not None or trials.cluster is not None:
+    if trials.cluster is not None:
         return []
     if dtype == pl.Boolean:
         return [0, 1]
@@ -128,8 +133,8 @@ def _few_tallies(
     also = also or {}
     dtype, (first, *later) = trials.category.dtype, [f":{category}" for category in categories]
     counted = [
-        (pl.col(CATEGORY) == pl.lit(category).cast(dtype)).alias(f":{category}")
-        for category in categories[1:]
+        _weighed_by_count(trials, pl.col(CATEGORY) == pl.lit(category).cast(dtype)).alias(name)
+        for category, name in zip(categories[1:], later, strict=True)
     ]
     numbers = [
         _row_number(trials),
