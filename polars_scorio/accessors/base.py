@@ -49,7 +49,7 @@ _FIRST = (
     *("models", "candidates", "questions", "missing", "clusters", "trials_baseline", "trials"),
     *("rerun_trials", "errored", "dropped", "unscored"),
     *("inference", "adjusted_for", "information_fraction", "bounds", "headings", "confidence"),
-    *("alarm", "note", "asks"),
+    *("alarm", "note"),
 )
 _LAST = (
     *("lo_missing", "hi_missing", "sigma"),
@@ -60,15 +60,20 @@ _LAST = (
 )
 
 
-def in_order(names: Sequence[str], roles: Roles) -> list[str]:
-    """Columns as all results have them: keys, metric, counts, what decides, numbers, the answer."""
+def in_order(names: Sequence[str], roles: Roles, lead: str = "") -> list[str]:
+    """Columns as all results have them: keys, metric, counts, what decides, numbers, the answer.
+
+    Of a leaderboard `lead` is the number that ranks, which stands beside the model.
+    """
     named = (roles.model, roles.question, roles.cluster)
     model, question, cluster = (_role_names(column) for column in named)
-    keys = [*_role_names(roles.strata), "n", "source", "rank", *model]
+    keys = [*_role_names(roles.strata), "n", "source", "rank", *model, "tier"]
+    keys += [lead] if lead else []
     keys += ["model_a", "model_b", "baseline", *question, *cluster, "check", "categories"]
     first = [*keys, *(name for name in _FIRST if name not in keys)]
     places = {name: place for place, name in enumerate(_LAST, 1)}
     places |= {name: place - len(first) for place, name in enumerate(first)}
+    places |= {f"{lead}_{end}": places[end] for end in ("sigma", "lo", "hi") if lead}
     return sorted(names, key=lambda name: places.get(name, 0))
 
 

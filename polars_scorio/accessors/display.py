@@ -115,13 +115,14 @@ class ReaderMethods(Accessor[FrameT]):
         >>> board.select("rank", "rank_lo", "rank_hi", "model", "avg", "pass_at_k_1").rows()
         [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
-        from polars_scorio.display.leaderboard import leaderboard
+        from polars_scorio.display.leaderboard import leaderboard, number_columns
         from polars_scorio.display.media.story import Wishes
         from polars_scorio.display.media.write_page import finding_table
         from polars_scorio.display.settings import Settings
 
         board = self._asked(leaderboard, metrics or (avg(),), overall=overall, **options)
-        board = board.select(in_order(board.columns, self._roles))
+        lead = number_columns((metrics or (avg(),))[:1], judged=False)[0]
+        board = board.select(in_order(board.columns, self._roles, lead))
         made = board["overall"].first() if "overall" in board.columns else None
         said = self._options(leaderboard, {**options, "overall": made})
         asked = Wishes(metrics, Settings.from_options(said))

@@ -15,12 +15,14 @@ from polars_scorio.arguments import check_count, check_flag, value_text
 from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
 from polars_scorio.display.words.phrases import (
     BEST,
+    DAGGER,
     HEADINGS,
     MISSING,
     NumberFormat,
     board_headings,
     column_heading,
     each_trials,
+    exceeded_trials,
     has_tiers,
     probability_text,
     row_heading,
@@ -108,6 +110,10 @@ class NumberColumns:
             numbers = [cls(name, "", name, name, parts) for name in _TIDY if name in known][:1]
         return numbers
 
+    def unbiased(self, frame: pl.DataFrame) -> str:
+        """The column that is null where k exceeds the trials, whatever a prior says."""
+        return self.parts[-1] if self.parts[-1] in frame.columns else self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -142,12 +148,12 @@ class Table:
                 columns += _read_number(frame, numbers_by_name[name], numbers, percent, digits)
             elif name not in hidden and not (name == "k" and "metric" in frame.columns):
                 columns.append(_plain_column(frame, name))
-        pairs = [(each.value, each.parts[0]) for each in numbers]
         columns, stratum = _without_twins(_with_bold_names(columns, frame))
         if stratum or all(number.group for number in numbers):
             frame = frame.drop("overall", strict=False)
         notes = [f"Stratum: {stratum}."] * bool(stratum)
-        notes += [table_note(frame, pairs)] if frame.height else []
+        ends = [(each.value, each.parts[0], each.unbiased(frame)) for each in numbers]
+        notes += [table_note(frame, ends)] if frame.height else []
         return cls(columns, " ".join(filter(None, notes)))
 
     def written(self, text: Callable[[str], str]) -> Table:
@@ -203,12 +209,13 @@ def _read_number(
     lo, hi, _, estimate = number.parts
     heat = tuple(_heat_share(value, values) for value in frame[number.value])
     rows = frame.select(number.value, lo, hi).rows()
-    cells = tuple(scale.cell(*row) for row in rows)
+    beyond = frame.select(exceeded_trials(number.unbiased(frame), lo)).to_series()
+    cells = tuple(scale.cell(*row) + DAGGER * mark for row, mark in zip(rows, beyond, strict=True))
     best = frame.get_column(f"{number.name}{BEST}", default=None)
     bold = () if best is None or frame.height == 1 else tuple(best.fill_null(value=False))
     head = _number_heading(frame, number) + scale.sign
     yield FrameColumn(head, cells, group=number.group, interval=True, heat=heat, bold=bold)
-    known = estimate in frame.columns and frame[estimate].is_not_null().any()
+    known = estimate in frame.columns and not beyond.any()
     estimates = tuple(map(scale.text, frame[estimate])) if known else ()
     if known and estimates != tuple(map(scale.text, frame[number.value])):
         yield FrameColumn(f"estimate{scale.sign}", estimates, group=number.group)
@@ -311,6 +318,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     MISSING: "--",
+    DAGGER: r"\textsuperscript{\dag}",
 }
 
 

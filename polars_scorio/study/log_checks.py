@@ -196,13 +196,13 @@ class LogChecks:
             (
                 *(each.key or (None,) * len(keys)),
                 each.check,
-                CHECKS[each.check].asks,
                 each.result.questions,
+                each.result.p,
+                CHECKS[each.check].asks,
                 each.result.observed,
                 each.result.expected,
-                each.result.p,
-                each.verdict,
                 each.sentence,
+                each.verdict,
             )
             for each in self.findings
         ]
@@ -413,13 +413,13 @@ def moved_words(runs: RunVariance, name: str) -> str:
 
 _SCHEMA = {
     "check": pl.String(),
-    "asks": pl.String(),
     "questions": pl.Int64(),
+    "pvalue": pl.Float64(),
+    "asks": pl.String(),
     "seen": pl.Float64(),
     "expected": pl.Float64(),
-    "pvalue": pl.Float64(),
-    "verdict": pl.String(),
     "sentence": pl.String(),
+    "verdict": pl.String(),
 }
 
 

@@ -13,13 +13,14 @@ LOG = made_log(3, 40, 4, 0).with_columns(
 )
 PASS = ps.pass_at_k(2)
 POSTERIOR = [PASS, ps.bayes()]
-KEYS = ["n", "source", "rank", "model", "model_a", "model_b", "baseline", "question", "check"]
+KEYS = ["n", "source", "rank", "model", "tier", "model_a", "model_b", "baseline"]
+KEYS += ["question", "check"]
 KEYS += ["categories"]  # labels with their trials come first: what they mean decides all else
 SIZES = ["metric", "k", "t"]
 COUNTS = ["models", "candidates", "questions", "missing", "clusters", "trials_baseline", "trials"]
 COUNTS += ["rerun_trials", "errored", "dropped", "unscored"]
 ORIGIN = ["inference", "adjusted_for", "information_fraction", "bounds", "headings", "confidence"]
-ORIGIN += ["alarm", "note", "asks"]
+ORIGIN += ["alarm", "note"]
 NUMBERS = ["estimate", "diff", "ratio", "share", "rate_baseline", "rate", "mu", "best_mu"]
 ENDS = ["best_lo", "best_hi", "rate_lo", "rate_hi", "lo", "hi"]
 ANSWER = ["could_be_best", "better", "regressed", "on_frontier", "noise_floor", "status"]
@@ -137,8 +138,8 @@ def test_metrics_as_columns_stand_behind_the_counts():
 
 
 def test_a_leaderboard_ends_with_its_number_and_who_could_be_best():
-    columns = LOG.scorio.leaderboard(PASS).columns
-    assert columns[:2] == ["rank", "model"]
+    columns = LOG.scorio.leaderboard(PASS, ps.avg()).columns
+    assert columns[:4] == ["rank", "model", "tier", "pass_at_k_2"]
     assert columns[-4:] == [
         "pass_at_k_2_sigma",
         "pass_at_k_2_lo",

@@ -48,8 +48,8 @@ def many() -> pl.DataFrame:
 def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
-    first = ["domain", "rank", "model", "metric", "k", "inference", "rank_lo", "rank_hi"]
-    last = ["rank_tied", "prob_best", "tier", "z_next", *NUMBERS, "could_be_best"]
+    first = ["domain", "rank", "model", "tier", "metric", "k", "inference", "rank_lo", "rank_hi"]
+    last = ["rank_tied", "prob_best", "z_next", *NUMBERS, "could_be_best"]
     assert rows.columns == [*first, *last]
     assert rows.select("metric", "k").unique().rows() == [("avg", None)]
     report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
@@ -365,6 +365,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         "domain": pl.String,
         "rank": rank,
         "model": pl.String,
+        "tier": pl.UInt32,
         "metric": pl.String,
         "k": pl.Int64,
         "inference": pl.String,
@@ -372,7 +373,6 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         "rank_hi": pl.UInt32,
         "rank_tied": rank,
         "prob_best": pl.Float64,
-        "tier": pl.UInt32,
         "z_next": pl.Float64,
         **dict.fromkeys(NUMBERS, pl.Float64),
         "could_be_best": pl.Boolean,

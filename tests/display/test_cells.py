@@ -50,8 +50,14 @@ def test_an_estimate_that_is_the_number_is_left_out():
 
 
 def test_an_estimate_that_differs_has_a_column():
+    moved = BOARD.with_columns(x_estimate=pl.Series([0.8, 0.3]))
+    assert texts_of(moved, digits=0)["estimate (%)"] == ("80", "30")
+
+
+def test_a_number_without_an_estimate_has_a_dagger_and_no_other_column():
     moved = BOARD.with_columns(x_estimate=pl.Series([0.8, None]))
-    assert texts_of(moved, digits=0)["estimate (%)"] == ("80", DASH)
+    assert [*texts_of(moved)] == ["rank", "model", "x (%)"]
+    assert texts_of(moved)["x (%)"] == ("75.0 [50.0, 100.0]", "25.0 [0.0, 50.0]†")
 
 
 def test_percent_and_digits_may_be_chosen():

@@ -41,11 +41,11 @@ def test_each_kind_of_interval_is_named_once():
 
 
 def test_an_interval_without_a_number_is_a_range():
-    words = "Where k exceeds the trials, a range stands in place of a number."
-    beyond = FACTS.with_columns(lo=pl.lit(0.1))
-    assert words in table_note(beyond, [("estimate", "lo")])
-    assert words not in table_note(beyond.head(1), [("estimate", "lo")])
-    assert words not in table_note(beyond.with_columns(lo=None), [("estimate", "lo")])
+    words = "† k exceeds the trials of a question: no unbiased estimate exists."
+    beyond, ends = FACTS.with_columns(lo=pl.lit(0.1)), [("mu", "lo", "estimate")]
+    assert words in table_note(beyond, ends)
+    assert words not in table_note(beyond.head(1), ends)
+    assert words not in table_note(beyond.with_columns(lo=None), ends)
 
 
 def test_ranks_are_explained_with_their_confidence():

@@ -93,8 +93,8 @@ def test_a_number_beyond_one_is_no_percentage():
 
 def test_what_is_missing_is_a_dash_and_zero_has_no_sign():
     frame = made([None], [0.1]).with_columns(x_lo=-0.0001, x_hi=0.2, org=pl.lit(None, pl.String))
-    assert ps.to_markdown(frame).splitlines()[2] == "| 1 | m0 | – [0.0, 20.0] | – |"  # noqa: RUF001
-    assert r"1 & m0 & -- [0.0, 20.0] & -- \\" in ps.to_latex(frame)
+    assert ps.to_markdown(frame).splitlines()[2] == "| 1 | m0 | – [0.0, 20.0]† | – |"  # noqa: RUF001
+    assert r"1 & m0 & -- [0.0, 20.0]\textsuperscript{\dag} & -- \\" in ps.to_latex(frame)
 
 
 def test_rewards_without_weights_have_their_interval():
@@ -354,9 +354,15 @@ def test_the_number_in_a_bracket_is_not_the_estimate_beside_it():
 def test_where_k_exceeds_the_trials_there_is_only_a_range(r1):
     board = r1.scorio.leaderboard(ps.pass_at_k(8))
     assert cells_of(board)[0] == "Pass@8 (%)"
-    assert "| – [" in ps.to_markdown(board)  # noqa: RUF001 - an en dash, as in a table
-    said = "Where k exceeds the trials, a range stands in place of a number."
+    row = ps.to_markdown(board).splitlines()[2]
+    assert "| – [" in row  # noqa: RUF001 - an en dash, as in a table
+    assert row.endswith("]† |")
+    assert r"]\textsuperscript{\dag} \\" in ps.to_latex(board)
+    said = "† k exceeds the trials of a question: no unbiased estimate exists."
     assert said in note_of(board)
+    posterior = r1.scorio.leaderboard(ps.pass_at_k(8), prior="population")
+    assert cells_of(posterior)[-1].endswith("]†")
+    assert said in note_of(posterior)
     assert said not in note_of(r1.scorio.leaderboard(ps.pass_at_k(4)))
 
 

@@ -239,8 +239,8 @@ def test_strata_and_models_share_one_level():
     log = planted().filter(pl.col("model").is_in(["honest", "broken"]))
     both = pl.concat(log.with_columns(step=pl.lit(step)) for step in range(2))
     rows = both.scorio(by="step").check()
-    assert rows.columns == ["step", "model", "check", "questions", "asks", "seen", "expected",
-                            "pvalue", "sentence", "verdict"]  # fmt: skip
+    assert rows.columns == ["step", "model", "check", "questions", "pvalue", "asks", "seen",
+                            "expected", "sentence", "verdict"]  # fmt: skip
     first = rows.row(0, named=True)
     assert (first["step"], first["model"], first["check"]) == (0, "broken", "runs")
     assert "most in broken (step=0): run 3" in first["sentence"]

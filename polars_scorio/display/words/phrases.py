@@ -22,6 +22,7 @@ from polars_scorio.study.request import InferenceOptions, prior_of, read_prior
 from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
 MISSING = "\N{EN DASH}"
+DAGGER = "†"  # of a number whose k exceeds the trials
 _USUAL_SIGMA = 0.01  # where all are zero
 _SURE = 0.9995  # above it three digits would say that it is certain
 
@@ -308,10 +309,15 @@ def board_headings(frame: pl.DataFrame) -> list[dict[str, str]]:
     return [json.loads(board) for board in boards.drop_nulls().unique().sort()]
 
 
-def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
+def exceeded_trials(estimate: str, lo: str) -> pl.Expr:
+    """Whether a number has an interval and no unbiased estimate: k exceeds the trials."""
+    return pl.col(estimate).is_null() & pl.col(lo).is_not_null()
+
+
+def table_note(frame: pl.DataFrame, ends: Sequence[tuple[str, str, str]]) -> str:
     """Note about all numbers, from the columns of facts that the frame still has.
 
-    `pairs` are the columns of each number and its lower end.
+    `ends` are the columns of each number, of its lower end and of its unbiased estimate.
     """
     known, notes = set(frame.columns), []
     if {"questions", "trials"} <= known:
@@ -333,9 +339,9 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         notes.append(f"In brackets: {words}.")
     elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
         notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
-    beyond = [pl.col(number).is_null() & pl.col(lo).is_not_null() for number, lo in pairs]
+    beyond = [exceeded_trials(estimate, lo) for _, lo, estimate in ends]
     if beyond and frame.select(pl.any_horizontal(beyond).any()).item():
-        notes.append("Where k exceeds the trials, a range stands in place of a number.")
+        notes.append(f"{DAGGER} k exceeds the trials of a question: no unbiased estimate exists.")
     if {"adjusted_for", "diff"} <= known:
         kinds = [_HOLDS.get(kind, kind) for kind in frame["adjusted_for"].unique().sort()]
         notes.append(
@@ -343,7 +349,7 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
             f"{' or '.join(kinds)}."
         )
     notes += _rank_note(frame) if known & {"confidence", "rank_tied"} else []
-    marks = [f"{number}{BEST}" for number, _ in pairs if f"{number}{BEST}" in known]
+    marks = [f"{number}{BEST}" for number, *_ in ends if f"{number}{BEST}" in known]
     if marks and frame.height > 1 and frame.select(pl.any_horizontal(marks).any()).item():
         notes.append("Bold: the best beyond doubt in its column, each column by itself.")
     notes += [_TIER_WORDS] if has_tiers(frame) else []
