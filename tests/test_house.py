@@ -32,13 +32,13 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 185
-MOST_CODE_LINES = 31_510
-MOST_LONG_FUNCTIONS = 26
+MOST_CODE_LINES = 31_502
+MOST_LONG_FUNCTIONS = 17
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
     "report": (32, 451, 10),
     "compare": (38, 731, 8),
-    "rank": (38, 873, 8),
+    "rank": (37, 839, 8),
     "gate": (42, 826, 8),
 }
 # Files that name a feature.

@@ -36,6 +36,7 @@ _MOST_MODELS = 10_000
 _USUAL = {"rate": 0.5, "spread": 0.6, "correlation": 0.6}
 _RANGE = ((0.8, 0.7), (0.4, 0.5))  # spread and correlation of most benchmarks lie between these
 _DIFFERENCES = ("difference", "lowest", "highest")
+_COLUMNS = ("questions", "trials", "trials_b", *_DIFFERENCES)
 
 
 def detectable_difference(
@@ -122,45 +123,42 @@ def detectable_difference(
     [(100, 1, 0.162), (100, 16, 0.108), (500, 1, 0.071), (500, 16, 0.046)]
     """
     given = {"rate": rate, "spread": spread, "correlation": correlation}
-    known = {} if like is None else _log_design(like)
-    chosen = {**_USUAL, **known, **{name: x for name, x in given.items() if x is not None}}
+    chosen = {**_USUAL, **({} if like is None else _log_design(like))}
+    chosen |= {name: x for name, x in given.items() if x is not None}
     check_choice("target", target, Target)
-    models = check_count("models", models, least=2, most=_MOST_MODELS)
-    confidence = check_confidence(confidence)
+    about_all = target == "population"
+    number = np.array([check_count("models", models, least=2, most=_MOST_MODELS)])
     design = Design(
         questions=2,
         trials=(1, 1),
         rate=check_number("rate", chosen["rate"], CHANCE),
         spread=check_number("spread", chosen["spread"], SHARE),
         correlation=check_number("correlation", chosen["correlation"], _CORRELATION),
-        critical=float(tukey_critical(np.array([models]), confidence)[0]),
+        critical=float(tukey_critical(number, check_confidence(confidence))[0]),
     )
     _check_correlated_spread(design)
     power = check_number("power", power, CHANCE)
     # So many questions in clusters say as much as one that belongs to no cluster.
     cluster_size = check_number("cluster_size", cluster_size, _CLUSTER)
     effect = 1 + (cluster_size - 1) * check_number("icc", icc, SHARE)
-    if target == "benchmark" and (cluster_size != 1 or icc != 0):
+    if not about_all and (cluster_size != 1 or icc != 0):
         raise ValueError(
             "cluster_size and icc change a difference about the population alone, got target="
             '"benchmark": pass target="population", or leave them out'
         )
-
     about = [design, *(replace(design, spread=s, correlation=r) for s, r in _RANGE)]
 
     def differences(asked: int, each: tuple[int, int]) -> list[float]:
         if asked <= effect:
             return [float("inf")] * len(_DIFFERENCES)
         runs = (replace(plan, questions=asked / effect, trials=each) for plan in about)
-        of_all = target == "population"
-        smallest = [smallest_difference(run, power, population=of_all) for run in runs]
+        smallest = [smallest_difference(run, power, population=about_all) for run in runs]
         return [smallest[0], min(smallest), max(smallest)]
 
     sizes = [check_count("questions", size, least=2) for size in value_tuple(questions)]
-    pairs = _trial_pairs(trials)
-    rows = [(size, *pair, *differences(size, pair)) for size, pair in product(sizes, pairs)]
-    names = ("questions", "trials", "trials_b", *_DIFFERENCES)
-    table = pl.DataFrame(rows, schema=names, orient="row")
+    designs = product(sizes, _trial_pairs(trials))
+    rows = [(size, *pair, *differences(size, pair)) for size, pair in designs]
+    table = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
     if isinstance(trials, tuple):
         return table.rename({"trials": "trials_a"})
     return table.drop("trials_b")

@@ -25,8 +25,6 @@ from polars_scorio.decisions.models import (
     metric_of,
     models_of,
     named_model,
-    refuse_costs,
-    single_k,
     warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Ints
@@ -55,9 +53,7 @@ def best(
     """The plan of the best models; see `Scorio.best`."""
     if candidates is not None:
         candidates = check_count("candidates", candidates)
-    metric = metric_of(metric, "best")
-    single_k(metric, "best")
-    refuse_costs(metric, "best", "rank() has the cheapest first")
+    metric = metric_of(metric, "best", "rank() has the cheapest first")
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")

@@ -35,7 +35,7 @@ from polars_scorio.decisions.models import (
     refuse_many_pairs,
     warn_of_prior,
 )
-from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.array_rows import Floats, Mask
 from polars_scorio.maths.comparison import Differences, Family, Scope, z_of_each
 from polars_scorio.maths.families import first_stretch, last_stretch, statement_number
 from polars_scorio.metrics.metric import Metric
@@ -73,21 +73,14 @@ def compare(
     # `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs;
     # `spoken` which tests it warns of: a gate does so itself, and pictures read a log once.
     simultaneous = check_flag("simultaneous", simultaneous)
-    metric = metric_of(metric, "compare")
+    metric = metric_of(metric, "compare", single=False)
     if roles.missing == BOUNDED:
         errored = ErroredLog.from_log(log, roles, [metric], **options)
         named_model(errored.trials, "compare")
         if baseline is not None:
             (baseline,) = check_models((baseline,), errored.trials, "baseline")
-        ask = partial(
-            compare,
-            metric=metric,
-            baseline=baseline,
-            simultaneous=simultaneous,
-            overall=overall,
-            warns=warns,
-            **options,
-        )
+        said = {"simultaneous": simultaneous, "overall": overall, "warns": warns, **options}
+        ask = partial(compare, metric=metric, baseline=baseline, **said)  # type: ignore[arg-type]  # by name
         rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
         return spoken_plan(rows, log, roles, [metric], spoken)
     trials = bind_roles(log, roles)
@@ -100,23 +93,12 @@ def compare(
     has_curve = options.get("prior") is None and metric.looks_at != "costs" and metric.calibrated
     curves = simultaneous and len(sizes) > 1 and has_curve
     plan, models = models_of(trials, metric, options, overall, spoken=spoken)
-    dtypes: dict[str, pl.DataType] = {
-        "metric": pl.String(),
-        "k": pl.Int64(),
-        "model_a": model,
-        "model_b": model,
-        **dict.fromkeys(pair_numbers(metric), pl.Float64()),
-        "better": model,
-        **(_stretch_dtypes(model, baseline) if curves else {}),
-        "adjusted_for": pl.String(),
-        INFERENCE: pl.String(),
-        **_judged_dtypes(trials),
-        **bounds_dtype(models),
-        **({} if planned_looks(options) is None else {INFORMATION: pl.Float64()}),
-    }
+    comparison = _ComparedPairs(models, baseline, simultaneous, warns, sizes, curves)
+    dtypes = comparison.dtypes(model)
+    if planned_looks(options) is not None:
+        dtypes[INFORMATION] = pl.Float64()
     columns = curve_columns([*trials.strata, *dtypes], [metric])
     refuse_repeats(columns)
-    comparison = _ComparedPairs(models, baseline, simultaneous, warns, sizes, curves)
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in dtypes.items() if name not in beside}
     pairs = in_all_strata(plan, trials, comparison, schema)
@@ -165,6 +147,22 @@ class _ComparedPairs:
     warns: bool
     sizes: tuple[int | None, ...]  # the draw sizes
     curves: bool  # whether the confidence holds for all draw sizes at once
+
+    def dtypes(self, model: pl.DataType) -> dict[str, pl.DataType]:
+        """The columns of the result, beside those of the strata."""
+        return {
+            "metric": pl.String(),
+            "k": pl.Int64(),
+            "model_a": model,
+            "model_b": model,
+            **dict.fromkeys(pair_numbers(self.models.metric), pl.Float64()),
+            "better": model,
+            **(_stretch_dtypes(model, self.baseline) if self.curves else {}),
+            "adjusted_for": pl.String(),
+            INFERENCE: pl.String(),
+            **_judged_dtypes(self.models.request.trials),
+            **bounds_dtype(self.models),
+        }
 
     @property
     def holds(self) -> str:
@@ -250,15 +248,8 @@ class _ComparedPairs:
         times, sides = len(every), ("model_a", "model_b")
         words = [rows.pair_words(pairs, sides, sides) for rows in every]
         judged = [_judged_columns(rows, pairs) for rows in every]
-        beside = pl.DataFrame()
-        if self.curves:
-            of_pairs = [names.gather(pairs[name]) for name, _ in ends]
-            better = np.stack([differs for differs, _ in verdicts], axis=-1)
-            signs = np.sign(np.stack(z_of_sizes, axis=-1)) * better
-            first = self.baseline is not None
-            beside = pl.concat(
-                [_stretch_columns(self.sizes, signs, of_pairs, baseline=first)] * times
-            )
+        differ = [differs for differs, _ in verdicts]
+        beside = self._read_curves(names, pairs, differ, z_of_sizes)
         k = pl.Series("k", self.sizes, pl.Int64)
         strata = np.repeat(block.strata.astype(np.uint32), a.size)
         return pl.concat([pairs] * times).hstack(numbers).hstack(beside).with_columns(
@@ -268,6 +259,17 @@ class _ComparedPairs:
             pl.concat(words).alias(INFERENCE),
             *(pl.concat([each[name] for each in judged]).alias(name) for name in judged[0]),
         )  # fmt: skip
+
+    def _read_curves(
+        self, names: pl.Series, pairs: pl.DataFrame, differ: Sequence[Mask], z: Sequence[Floats]
+    ) -> pl.DataFrame:
+        """Readings of the curve of each pair, for each draw size; no columns without curves."""
+        if not self.curves:
+            return pl.DataFrame()
+        sides = [names.gather(pairs[side]) for side in ("model_a", "model_b")]
+        signs = np.sign(np.stack(z, axis=-1)) * np.stack(differ, axis=-1)
+        first = self.baseline is not None
+        return pl.concat([_stretch_columns(self.sizes, signs, sides, baseline=first)] * len(z))
 
     def _named_numbers(self, differences: Differences, z: Floats) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""

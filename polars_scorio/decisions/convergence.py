@@ -26,8 +26,6 @@ from polars_scorio.decisions.models import (
     metric_of,
     named_model,
     per_stratum,
-    refuse_costs,
-    single_k,
 )
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.maths.array_rows import Floats, Ints
@@ -110,9 +108,7 @@ def _ordered_request(
     trials: Trials, metric: Metric | None, method: str, options: DecisionOptions | PlanOptions
 ) -> Request:
     """The request for a log whose trials have an order."""
-    metric = metric_of(metric, method)
-    single_k(metric, method)
-    refuse_costs(metric, method, "it replays counts of successes, which hold no costs")
+    metric = metric_of(metric, method, "it replays counts of successes, which hold no costs")
     refuse_judge(trials, method)
     if metric.looks_at == "answers":
         raise ValueError(

@@ -18,8 +18,6 @@ from polars_scorio.decisions.models import (
     in_all_strata,
     metric_of,
     named_model,
-    refuse_costs,
-    single_k,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.cost_means import (
@@ -99,9 +97,7 @@ def _asked_frontier(
     unmatched: Unmatched,
 ) -> tuple[_Frontier, WholePlan]:
     """The frontier of a log, and the rows of a report from which it is made."""
-    metric = metric_of(metric, "frontier")
-    single_k(metric, "frontier")
-    refuse_costs(metric, "frontier", "it sets a metric of successes against the mean cost")
+    metric = metric_of(metric, "frontier", "it sets a metric of successes against the mean cost")
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials).with_unbiased_estimate()
     if not metric.per_question:

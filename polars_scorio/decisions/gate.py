@@ -43,7 +43,6 @@ from polars_scorio.decisions.models import (
     metric_of,
     models_of,
     named_model,
-    refuse_costs,
     value_range,
 )
 from polars_scorio.decisions.regressed_questions import (
@@ -185,8 +184,8 @@ def gate(
     **given: Unpack[GateOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`."""
-    rules = GateRules.from_options(baseline, metric_of(metric, "gate"), margin, given)
-    refuse_costs(rules.metric, "gate", "compare() and frontier() answer for costs")
+    metric = metric_of(metric, "gate", "compare() and frontier() answer for costs", single=False)
+    rules = GateRules.from_options(baseline, metric, margin, given)
     check_number("confidence", rules.options.get("confidence", CONFIDENCE), _CONFIDENCE)
     check_flag("every_stratum", rules.every_stratum)
     check_flag("simultaneous", rules.simultaneous)

@@ -198,22 +198,14 @@ def aligned_options(options: DecisionOptions, *, unpaired: bool = False) -> Alig
     return {**aligned, "questions": _ALIGNMENT[unmatched]}  # type: ignore[typeddict-item]
 
 
-def single_k(metric: Metric, method: str) -> int | None:
-    """The one draw size of a metric, if it has one at all."""
-    check_metric(metric, f"{method} takes a metric")
+def check_single_k(metric: Metric, method: str) -> None:
+    """Refuse a metric of several draw sizes, or of several thresholds."""
     if len(metric.row_sizes) > 1:
         one, given = ("draw size", "k") if metric.t is None else ("threshold", "t")
         raise ValueError(
             f"{method} takes one {one} at a time, got {metric.name} with "
             f"{given}={list(metric.row_sizes)}"
         )
-    return metric.row_sizes[0]
-
-
-def refuse_costs(metric: Metric, method: str, way_out: str) -> None:
-    """Refuse a metric of costs, with what answers the question."""
-    if metric.looks_at == "costs":
-        raise ValueError(f"{method} takes no metric of costs, got {metric.name}: {way_out}")
 
 
 def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -> Ints:
@@ -291,11 +283,17 @@ def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def metric_of(metric: Metric | None, method: str) -> Metric:
-    """The metric, by default `ps.avg()`."""
+def metric_of(
+    metric: Metric | None, method: str, costs: str = "", *, single: bool = True
+) -> Metric:
+    """The metric, by default `ps.avg()`; those of costs are refused with what answers for them."""
     if metric is None:
         return avg()
     check_metric(metric, f"{method} takes a metric")
+    if single:
+        check_single_k(metric, method)
+    if costs and metric.looks_at == "costs":
+        raise ValueError(f"{method} takes no metric of costs, got {metric.name}: {costs}")
     return metric
 
 
@@ -425,6 +423,20 @@ class ModelRows:
         return self.models.warns and models.scores.inference == "posterior"
 
 
+def _kinds_of_questions(asked: AskedOptions) -> tuple[bool, bool]:
+    """Whether questions are those of each model alone, and whether they are a sample of all."""
+    unmatched = asked.options.get("unmatched")
+    unpaired = isinstance(unmatched, str) and unmatched == "unpaired"  # else it is refused later
+    # The truth behind the verdicts of a judge has no estimate for single questions.
+    sampled = asked.options.get("target") == "population" and not (
+        unpaired or asked.trials.judged or asked.metric.looks_at == "costs"
+    )
+    rows = UNPAIRED * unpaired + SAMPLED * sampled
+    if refused := [row for row in rows if row.when(asked)]:
+        raise refused[0].error(asked.metric.name)
+    return unpaired, sampled
+
+
 def models_of(
     trials: Trials,
     metric: Metric,
@@ -437,17 +449,8 @@ def models_of(
 
     It warns of what the `spoken` tests find.
     """
-    # The truth behind the verdicts of a judge has no estimate for single questions.
-    population = options.get("target") == "population"
-    unmatched: object = options.get("unmatched")
-    # Anything but a word is refused below.
-    unpaired = isinstance(unmatched, str) and unmatched == "unpaired"
-    sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")
-    asked_options = AskedOptions(metric, trials, options)
-    rows = UNPAIRED * unpaired + SAMPLED * sampled
-    if refused := [row for row in rows if row.when(asked_options)]:
-        raise refused[0].error(metric.name)
+    unpaired, sampled = _kinds_of_questions(AskedOptions(metric, trials, options))
     if sampled:
         metric, planned = metric.with_unbiased_estimate(), planned_looks(options)
         of_law = dict.fromkeys(name for name, *_ in PLANS.values())

@@ -17,7 +17,6 @@ from polars_scorio.arguments import (
     Overall,
     Refusal,
     Unmatched,
-    check_confidence,
     check_count,
     check_flag,
     check_number,
@@ -44,8 +43,6 @@ from polars_scorio.decisions.models import (
     metric_of,
     models_of,
     named_model,
-    refuse_costs,
-    single_k,
     strata_blocks,
     value_range,
 )
@@ -306,7 +303,6 @@ def trials_needed(
     prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
-    confidence = check_confidence(confidence)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     several = half_width is None
@@ -342,7 +338,7 @@ def trials_needed(
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
-    goal = half_width, confidence, power, max_trials, simultaneous
+    goal = half_width, request.choice.confidence, power, max_trials, simultaneous
     need = _TrialsNeeded(request, metric, *goal, overall == "macro", today)
     rows = in_all_strata(groups, trials, need, schema)
     common = half_width is None and unmatched == "drop"
@@ -633,9 +629,7 @@ def questions_needed(
         raise refused[0].error("questions_needed")
     power = check_number("power", power, CHANCE)
     max_questions = check_count("max_questions", max_questions)
-    metric = metric_of(metric, "questions_needed")
-    single_k(metric, "questions_needed")
-    refuse_costs(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")
+    metric = metric_of(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")
     trials = bind_roles(log, roles)
     refuse_judge(trials, "questions_needed")
     metric = on_levels(metric, trials)

@@ -45,7 +45,6 @@ from polars_scorio.decisions.models import (
     metric_of,
     models_of,
     named_model,
-    single_k,
     warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Floats, Mask
@@ -109,7 +108,6 @@ def rank(
     if refused := [row for row in RANK if row.when(roles, simultaneous)]:
         raise refused[0].error("rank")
     metric = metric_of(metric, "rank")
-    k = single_k(metric, "rank")
     if roles.missing == BOUNDED:
         errored = ErroredLog.from_log(log, roles, [metric], **options)
         named_model(errored.trials, "rank")
@@ -123,28 +121,18 @@ def rank(
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
     plan, models = models_of(trials, metric, options, overall, spoken=spoken)
-    place = pl.Float64() if method == "average" else pl.UInt32()
-    dtypes: dict[str, pl.DataType] = {
-        "rank": place,
-        "rank_lo": pl.UInt32(),
-        "rank_hi": pl.UInt32(),
-        "rank_tied": place,
-        **dict.fromkeys((*_NUMBERS, "prob_best", "z_next"), pl.Float64()),
-    }
-    dtypes |= {_BEST: pl.Boolean(), "tier": pl.UInt32(), INFERENCE: pl.String()}
-    dtypes |= bounds_dtype(models)
-    last = [INFERENCE, *bounds_dtype(models)]
-    order = [*_RANKS, *trials.models, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *last]
-    columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
+    places, numbers = _rank_dtypes(models, method)
+    order = [*trials.strata, "metric", "k", *places, *trials.models, *numbers]
+    columns = curve_columns(order, [metric])
     refuse_repeats(columns)
-    schema = {name: (dtypes | trials.models)[name] for name in order}
+    schema = {**places, **trials.models, **numbers}
     ranking = Ranking(models, method, ties, simultaneous, chances)
 
     def ranked(groups: pl.DataFrame, dtypes: Evaluated) -> pl.DataFrame:
         return warn_of_prior(ranking(groups, dtypes))
 
     rows = in_all_strata(plan, trials, ranked, schema)
-    named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
+    named = rows.with_columns(metric=pl.lit(metric.name), k=pl.lit(metric.row_sizes[0], pl.Int64))
     ranks = with_curves(named, [metric]).select(columns)
     named_prior, _ = read_prior(options.get("prior"))
     target, view = options.get("target") or "benchmark", view_of(metric, trials)
@@ -153,6 +141,22 @@ def rank(
         ranked_mu = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")
         return ranks.with_columns(ranked_mu).rename({"mu": "estimate"})
     return ranks
+
+
+def _rank_dtypes(
+    models: Models, method: RankMethod
+) -> tuple[dict[str, pl.DataType], dict[str, pl.DataType]]:
+    """The columns of a ranking before the model, and those behind it."""
+    place = pl.Float64() if method == "average" else pl.UInt32()
+    whole: dict[str, pl.DataType] = dict.fromkeys(_RANKS, pl.UInt32())
+    return {**whole, "rank": place, "rank_tied": place}, {
+        **dict.fromkeys((*_NUMBERS, "prob_best"), pl.Float64()),
+        _BEST: pl.Boolean(),
+        "tier": pl.UInt32(),
+        "z_next": pl.Float64(),
+        INFERENCE: pl.String(),
+        **bounds_dtype(models),
+    }
 
 
 def _rank_bracket(

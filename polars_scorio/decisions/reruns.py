@@ -23,7 +23,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.log import bind_roles, result_schema
-from polars_scorio.decisions.models import metric_of, refuse_costs, single_k, value_ends
+from polars_scorio.decisions.models import metric_of, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.interval import UnitSample
 from polars_scorio.maths.populations import beta_quantile
@@ -128,12 +128,11 @@ def reruns(
     confidence: float | None = None,
 ) -> pl.LazyFrame:
     """The plan of the noise of reruns; see `Scorio.reruns`."""
-    metric = metric_of(metric, "reruns")
-    k = single_k(metric, "reruns")
-    refuse_costs(metric, "reruns", "it is about scores")
+    metric = metric_of(metric, "reruns", "it is about scores")
     check_choice("per", per, Per)
     confidence = check_confidence(confidence)
     n = None if n is None else check_count("n", n)
+    (k,) = metric.row_sizes
     if n is not None and k is not None and per == "model":
         raise ValueError(
             f"reruns: {metric.name} of a rerun with another number of trials has another noise, "

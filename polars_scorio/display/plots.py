@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_scorio.arguments import CONFIDENCE, Overall, Unmatched
 from polars_scorio.decisions.frontier import frontier, frontier_band
-from polars_scorio.decisions.models import single_k
+from polars_scorio.decisions.models import check_single_k
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
     axis_values,
@@ -108,7 +108,7 @@ class Plots(PlotBase):
         [('ada', 1.0), ('bob', 0.0)]
         """
         subject = self._subject(metric, options)
-        single_k(subject.metric, "intervals")
+        check_single_k(subject.metric, "intervals")
         subject, rows = self._rows(subject, overall)
         numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
         drawn = rows.select(*row_labels(subject.trials), *numbers)
@@ -225,7 +225,7 @@ class Plots(PlotBase):
         [(0, 0.5), (100, 1.0)]
         """
         subject = self._subject(metric, options, along=step)
-        single_k(subject.metric, "over")
+        check_single_k(subject.metric, "over")
         at = subject.source.by[-1]
         if not (at.dtype.is_numeric() or at.dtype.is_temporal()):
             raise ValueError(

@@ -90,9 +90,8 @@ def openai_evals(
 
 def _event_rows(file: Path, metric: str | None) -> FileRows:
     """The samples of a run."""
-    spec: Mapping[str, Any] = {}
+    spec, samples = dict[str, Any](), dict[str, dict[str, Any]]()
     report: Mapping[str, Any] | None = None
-    samples: dict[str, dict[str, Any]] = {}
     for number, line in numbered_objects(file, _EXPECTED):
         with errors_name_file(file, _EXPECTED, f" in line {number}"):
             if "spec" in line:
@@ -114,23 +113,21 @@ def _event_rows(file: Path, metric: str | None) -> FileRows:
             for name, sample in samples.items()
         ]
         right = [sample.get(metric) for sample in samples.values()]
+        exact = metric == "correct"
+        totals = Totals(
+            reported=(report or {}).get("accuracy") if exact else None,
+            read=len(rows),
+            score=mean_or_none(right) if exact else None,
+            status="not completed" if spec and report is None else None,
+        )
+        model = next(iter(spec.get("completion_fns") or ()), None)
         run = Run(
             name=run_id,
-            keys={
-                "model": next(iter(spec.get("completion_fns") or ()), None),
-                "benchmark": benchmark,
-            },
+            keys={"model": model, "benchmark": benchmark},
             identity=run_id,
             started=spec.get("created_at"),
             settings=run_settings(spec, SETTINGS),
-            totals=(
-                Totals(
-                    reported=(report or {}).get("accuracy") if metric == "correct" else None,
-                    read=len(rows),
-                    score=mean_or_none(right) if metric == "correct" else None,
-                    status="not completed" if spec and report is None else None,
-                ),
-            ),
+            totals=(totals,),
         )
     return FileRows(rows, run, samples.values())
 

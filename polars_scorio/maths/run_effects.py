@@ -47,11 +47,6 @@ class RunVariance(NamedTuple):
         return self
 
     @property
-    def p_value(self) -> float:
-        """Of the hypothesis that runs do not differ."""
-        return runs_p_value([self])
-
-    @property
     def excess(self) -> Floats:
         """The part of runs in the variance, as far as it is seen."""
         return np.maximum(0.0, np.asarray(self.variance) - self.of_trials)

@@ -221,20 +221,14 @@ def report(
     check_metrics(metrics)
     check_choice("per", per, Per)
     wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
-    bounded = roles.missing == BOUNDED
-    rows_said = {"bounded": bounded, "per": per, "overall": overall, "wide": wide}
-    if refused := [row for row in ROWS if row.when({**rows_said, "simultaneous": bands})]:
+    said = {"bounded": roles.missing == BOUNDED, "overall": overall, "simultaneous": bands}
+    if refused := [row for row in ROWS if row.when({**said, "per": per, "wide": wide})]:
         raise refused[0].error("report")
-    if bounded:
+    if roles.missing == BOUNDED:
         rows = _report_bracket(
             ErroredLog.from_log(log, roles, metrics, **options),
             partial(
-                report,
-                metrics=metrics,
-                overall=overall,
-                simultaneous=bands,
-                lean=lean,
-                **options,
+                report, metrics=metrics, overall=overall, simultaneous=bands, lean=lean, **options
             ),
         )
         return spoken_plan(rows, log, roles, metrics)

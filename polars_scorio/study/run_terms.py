@@ -7,10 +7,10 @@ apart is read from the log once more: the outcomes of each question in each run.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import polars as pl
@@ -44,11 +44,13 @@ from polars_scorio.maths.run_effects import (
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.count_checks import TRIALS
-from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.evaluate import Evaluated, EvaluatedPart
 from polars_scorio.study.log_checks import is_graded, knows_success, question_outcomes
+from polars_scorio.study.request import Request
 from polars_scorio.subjects.scores import (
     INFORMATION,
     Noise,
+    Row,
     Scores,
     clipped_ends,
     look_confidence,
@@ -270,32 +272,16 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
             stacklevel=2,
         )
     evaluated = these_runs(evaluated)
-    if not views:
-        return evaluated
-    tables = run_tables(trials, request.classes)
+    tables = run_tables(trials, request.classes) if views else None
     if not tables:
         return evaluated
-    places = [*_group_tables(evaluated, tables)]
-    parts, first = [], 0
-    unknown = False
-    for part in evaluated.parts:
-        members = places[first : first + len(part.facts)]
-        first += len(part.facts)
-        numbers, noise = dict(part.numbers), dict(part.noise)
-        for row, (metric, success) in views.items():
-            runs = _metric_runs(trials, members, metric, row[1], success)
-            if runs is None:
-                continue
-            unknown |= not np.asarray(runs.freedom).all()
-            if row in numbers:
-                ends = _credit_ends(members[0], metric, success)
-                numbers[row] = _with_term(
-                    numbers[row], metric, runs, request.choice.confidence, ends
-                )
-            alike = trials.roles.effects == "alike"
-            noise[row] = Noise(np.empty(0), runs, alike=alike)
-        parts.append(replace(part, numbers=numbers, noise=noise))
-    if unknown:
+    places = iter(_group_tables(evaluated, tables))
+    parts = [
+        _part_with_runs(request, part, [*islice(places, len(part.facts))], views)
+        for part in evaluated.parts
+    ]
+    shared = [each.shared for part in parts for each in part.noise.values() if each.shared]
+    if not all(np.asarray(runs.freedom).all() for runs in shared):
         warnings.warn(
             "run= names one run of some model, or runs that its questions do not share, or all of "
             "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
@@ -304,6 +290,25 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
             stacklevel=2,
         )
     return replace(evaluated, parts=tuple(parts))
+
+
+def _part_with_runs(
+    request: Request,
+    part: EvaluatedPart,
+    members: Sequence[RunTable],
+    views: Mapping[Row, tuple[Metric, tuple[int, ...] | None]],
+) -> EvaluatedPart:
+    """Numbers and noises of some groups, whose runs have these tables."""
+    trials, numbers, noise = request.trials, dict(part.numbers), dict(part.noise)
+    for row, (metric, success) in views.items():
+        runs = _metric_runs(trials, members, metric, row[1], success)
+        if runs is None:
+            continue
+        if row in numbers:
+            ends = _credit_ends(members[0], metric, success)
+            numbers[row] = _with_term(numbers[row], metric, runs, request.choice.confidence, ends)
+        noise[row] = Noise(np.empty(0), runs, alike=trials.roles.effects == "alike")
+    return replace(part, numbers=numbers, noise=noise)
 
 
 def these_runs(evaluated: Evaluated) -> Evaluated:

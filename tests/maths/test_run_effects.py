@@ -40,7 +40,7 @@ def test_variances_of_vectors(case):
     found = run_variance(values, present, slopes)
     numbers = [
         *(found.of_trials, found.variance, found.freedom, found.ratio),
-        *(found.p_value, found.shared, found.term(NORMAL)),
+        *(run_effects.runs_p_value([found]), found.shared, found.term(NORMAL)),
     ]
     expected = [case[name] for name in ("D", "V", "nu", "ratio", "p", "shared", "term")]
     np.testing.assert_allclose(numbers, expected, rtol=1e-9, atol=1e-9)
