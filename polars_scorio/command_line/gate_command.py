@@ -13,7 +13,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
-from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.answers import Reply, gate_lines
@@ -122,7 +121,7 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
     _write_suite(path, suite)
 
 
-def _write_refusal(path: str, message: str) -> None:
+def write_refusal(path: str, message: str) -> None:
     """Write one test case with an error: there is no gate, so that nothing failed."""
     suite = ET.Element("testsuite", name=_SUITE)
     case = ET.SubElement(suite, "testcase", classname="gate", name="can be judged")
@@ -170,16 +169,6 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print the sentences of the gate and its rows; return the verdict's status."""
     for path in filter(None, (asked.json, asked.junit, asked.markdown, asked.html)):
         refuse_missing_folder(Path(path))
-    try:
-        return _judged_status(log, asked, call)
-    except (ValueError, TypeError, OSError, PolarsError) as error:
-        if asked.junit:
-            _write_refusal(asked.junit, command_words(str(error), vars(asked)))
-        raise
-
-
-def _judged_status(log: Scorio[Any], asked: Namespace, call: str) -> int:
-    """Judge, print and write files; return the verdict's status."""
     if asked.html and asked.unmatched == "unpaired":
         raise ValueError(
             "--html shows the questions that the versions share: with --unmatched unpaired write "

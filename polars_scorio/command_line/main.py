@@ -19,6 +19,7 @@ from polars.exceptions import PolarsError
 from polars_scorio.command_line.terminal import (
     PROGRAM,
     STANDARD_INPUT,
+    command_words,
     print_message,
     warnings_printed,
 )
@@ -178,6 +179,11 @@ def _exit_status(given: Sequence[str]) -> int:
         raise
     except _ERRORS as error:
         print_message(f"{PROGRAM}: {error}", vars(asked))
+        if getattr(asked, "junit", None):  # of a gate, also if its log cannot be read
+            from polars_scorio.command_line.gate_command import write_refusal
+
+            with suppress(OSError):  # a folder that is missing, as the message says
+                write_refusal(asked.junit, command_words(str(error), vars(asked)))
         return status
     if isinstance(outcome, int):  # the verdict of a gate
         return outcome

@@ -111,3 +111,26 @@ def test_the_page_of_a_gate_says_what_its_cases_said(capsys):
     assert "polars-scorio gate log.csv --model agent --baseline v1 --margin 0.9" in said
     assert main([*gate, "--must-pass", "q0", "--html", "gate.html"]) == 0
     assert "Must pass: every trial of them did." in page_text("gate.html")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "words"),
+    [
+        ("lost.csv", None, 2, "lost.csv"),
+        ("broken.parquet", "PAR1 and no more", 2, "broken.parquet"),
+        ("words.csv", "model,question,category\nv1,1,yes\nv2,1,no\n", 1, "success"),
+    ],
+)
+def test_junit_has_an_error_of_a_log_that_no_gate_can_judge(
+    folder, capsys, name, content, status, words
+):
+    if content is not None:
+        (folder / name).write_text(content)
+    asked = ["gate", name, "--baseline", "v1", "--margin", "0.1", "--junit", "gate.xml"]
+    assert main(asked) == status
+    said = capsys.readouterr().err
+    suite = ET.fromstring((folder / "gate.xml").read_text(encoding="utf-8"))  # noqa: S314 - ours
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
+    message = suite.find("testcase/error").get("message")
+    assert words in message
+    assert " ".join(message.split()) in " ".join(said.split())
