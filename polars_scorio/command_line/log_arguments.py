@@ -126,7 +126,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     columns = {
         "model": "the model from this column (default: model), or none if there is one; with "
         "--from: the name of the model, or a pattern that finds it in the paths",
-        "question": "the question from this column (default: question)",
+        "question": "the question from this column (default: question); repeat it for several",
         "trial": "the id of the trial from this column, or none (default: trial, if there is one)",
         "category": "the outcome from this column (default: category)",
         "count": "from this column for how many trials a row stands",
@@ -137,7 +137,8 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "cost": "the cost of the trial from this column, for metrics of costs",
     }
     for role, content in columns.items():
-        add(f"--{role}", metavar="COLUMN", help=f"read {content}")
+        several = "append" if role == "question" else "store"
+        add(f"--{role}", metavar="COLUMN", action=several, help=f"read {content}")
     again = "; repeat it for several"
     strata = f"split the log into strata, such as benchmarks, by this column{again}"
     add("--by", metavar="COLUMN", action="append", default=[], help=strata)

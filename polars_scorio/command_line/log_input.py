@@ -144,8 +144,11 @@ def _columns_log(asked: Namespace) -> Scorio[Any]:
     roles: dict[str, Any] = {
         role: _role_column(getattr(asked, role), schema)
         for role in COLUMN_ROLES
-        if getattr(asked, role) is not None
+        if role != "question" and getattr(asked, role) is not None
     }
+    if asked.question:
+        parts = [_role_column(text, schema) for text in asked.question]
+        roles["question"] = parts if len(parts) > 1 else parts[0]
     if asked.trial is None and (asked.count is not None or "trial" not in schema):
         roles["trial"] = None
     roles["by"] = [_role_column(name, schema) for name in asked.by]

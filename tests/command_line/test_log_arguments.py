@@ -287,3 +287,32 @@ def test_one_thread_is_enough(folder):
         command, env=environment, capture_output=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_several_columns_may_identify_a_question(tmp_path, capsys):
+    rows = [
+        (model, suite, case, trial, (case * 7 + trial * 3 + len(suite)) % 2)
+        for model in ("ada", "bob")
+        for suite in ("x", "yy")
+        for case in range(5)
+        for trial in range(3)
+    ]
+    log = pl.DataFrame(rows, ["model", "suite", "case", "trial", "category"], orient="row")
+    log.write_csv(tmp_path / "log.csv")
+    asked = ["counts", str(tmp_path / "log.csv"), "--question", "suite", "--question", "case"]
+    assert main([*asked, "--format", "csv"]) == 0
+    found = pl.read_csv(capsys.readouterr().out.encode())
+    counts = log.scorio(question=["suite", "case"]).counts()
+    assert found.rows() == counts.rows()
+    assert found["question"].n_unique() == 10
+    assert found.columns == counts.columns
+    assert main([*asked[:2], "--question", "case", "--format", "csv"]) == 1  # of both suites
+    assert "--by suite makes them unique" in capsys.readouterr().err
+    (tmp_path / "log.jsonl").write_text(
+        "".join(f'{{"suite": "{suite}", "of": {{"id": 1}}, "ok": 1}}\n' for suite in "xy")
+    )
+    records = ["describe", str(tmp_path / "log.jsonl"), "--from", "records", "--category", "ok"]
+    for paths, questions in ((["suite", "of.id"], 2), (["suite"], 2)):
+        given = [word for path in paths for word in ("--question", path)]
+        assert main([*records, "--model", "'m'", *given, "--format", "csv"]) == 0
+        assert pl.read_csv(capsys.readouterr().out.encode())["questions"].to_list() == [questions]
