@@ -22,7 +22,7 @@ from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, Sequences
 from polars_scorio.decisions.models import (
-    aligned_options,
+    aligned_questions,
     metric_of,
     named_model,
     per_stratum,
@@ -73,7 +73,8 @@ def trajectory(
     trials = request.trials
     numbers = {**_NUMBERS, "rank": pl.UInt32()}
     schema = result_schema(trials.strata, {"n": pl.UInt32()}, trials.models, numbers)
-    questions = "any" if trials.model is None else aligned_options(options)["questions"]
+    alike = aligned_questions(options.get("unmatched", "error"))
+    questions = "any" if trials.model is None else alike
     groups = request.groups(questions=questions)
     return per_stratum(groups, trials, _Trajectory(request), schema)
 
@@ -99,7 +100,7 @@ def convergence_plan(
     request = _ordered_request(bind_roles(log, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
-    groups = request.groups(questions=aligned_options({"unmatched": unmatched})["questions"])
+    groups = request.groups(questions=aligned_questions(unmatched))
     settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else None)
     return per_stratum(groups, request.trials, settles, _SHARES)
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Unmatched, check_choice, check_confidence, check_count
-from polars_scorio.counting.checks import WholePlan
+from polars_scorio.arguments import Unmatched, check_count
 from polars_scorio.counting.log import Log, Trials, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     STRATUM,
-    aligned_options,
+    aligned_questions,
     in_all_strata,
     metric_of,
     named_model,
@@ -36,9 +35,6 @@ from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, on_levels, view_of
 from polars_scorio.subjects.scores import CORRELATION, Row
 
-if TYPE_CHECKING:
-    from polars_scorio.study.request import DecisionOptions
-
 _INTERVALS = ("estimate", "lo", "hi")
 _COSTS = ("mean_cost", "cost_lo", "cost_hi")
 
@@ -51,52 +47,12 @@ def frontier(
     target: Target | None = None,
     confidence: float | None = None,
     unmatched: Unmatched = "error",
+    points: int | None = None,
 ) -> pl.LazyFrame:
-    """The plan of a frontier; see `Scorio.frontier`."""
-    evaluated, plan = _asked_frontier(log, roles, metric, target, confidence, unmatched)
-    trials = evaluated.trials
-    numbers: dict[str, pl.DataType] = {
-        "metric": pl.String(),
-        "k": pl.Int64(),
-        **dict.fromkeys((*_INTERVALS, *_COSTS), pl.Float64()),
-        "on_frontier": pl.Boolean(),
-        "prob_on_frontier": pl.Float64(),
-        "dominated": pl.Boolean(),
-    }
-    visible = result_schema(trials.strata, trials.models, numbers)
-    return in_all_strata(plan, trials, evaluated.model_rows, visible)
+    """The plan of a frontier; see `Scorio.frontier`.
 
-
-def frontier_band(
-    log: Log,
-    roles: Roles,
-    metric: Metric | None = None,
-    *,
-    target: Target | None = None,
-    confidence: float | None = None,
-    unmatched: Unmatched = "error",
-    points: int = 60,
-) -> pl.LazyFrame:
-    """The band of a frontier over draws: by..., cost, lo and hi, for costs even in logs."""
-    scores, plan = _asked_frontier(log, roles, metric, target, confidence, unmatched)
-    points = check_count("points", points)
-    visible: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
-
-    def band_rows(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
-        return scores.band_rows(groups, evaluated, points)
-
-    return in_all_strata(plan, scores.trials, band_rows, visible)
-
-
-def _asked_frontier(
-    log: Log,
-    roles: Roles,
-    metric: Metric | None,
-    target: Target | None,
-    confidence: float | None,
-    unmatched: Unmatched,
-) -> tuple[_Frontier, WholePlan]:
-    """The frontier of a log, and the rows of a report from which it is made."""
+    With `points` that of its band over draws: by..., cost, lo and hi, for costs even in logs.
+    """
     metric = metric_of(metric, "frontier", "it sets a metric of successes against the mean cost")
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials).with_unbiased_estimate()
@@ -107,18 +63,25 @@ def _asked_frontier(
             "Pass@k family"
         )
     named_model(trials, "frontier")
-    confidence = check_confidence(confidence)
-    target = "benchmark" if target is None else target
-    check_choice("target", target, Target)
-    options: DecisionOptions = {"unmatched": unmatched, "confidence": confidence}
-    alignment = aligned_options(options)["questions"]
     # The correlation of cost and success is beside the cost of a success.
     beside = [cost_per_success()] * (view_of(metric, trials) == "success")
-    request = Request.from_trials(
-        trials, [metric, mean_cost(), *beside], target=target, confidence=confidence
-    )
-    plan = evaluated_plan(request, report_columns(trials), questions=alignment, named=True)
-    return _Frontier(trials, metric, target, confidence), plan
+    asked = [metric, mean_cost(), *beside]
+    request = Request.from_trials(trials, asked, target=target, confidence=confidence)
+    questions = aligned_questions(unmatched)
+    plan = evaluated_plan(request, report_columns(trials), questions=questions, named=True)
+    made = _Frontier(trials, metric, request.choice.target, request.choice.confidence)
+    if points is not None:
+        ends: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
+        rows = partial(made.band_rows, points=check_count("points", points))
+        return in_all_strata(plan, trials, rows, ends)
+    numbers: dict[str, pl.DataType] = {
+        "metric": pl.String(),
+        "k": pl.Int64(),
+        **dict.fromkeys((*_INTERVALS, *_COSTS, "prob_on_frontier"), pl.Float64()),
+        **dict.fromkeys(("on_frontier", "dominated"), pl.Boolean()),
+    }
+    visible = result_schema(trials.strata, trials.models, numbers)
+    return in_all_strata(plan, trials, made.model_rows, visible)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

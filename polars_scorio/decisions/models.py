@@ -40,7 +40,7 @@ from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import AskedOptions
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
-from polars_scorio.study.request import DecisionOptions, InferenceOptions, Request, view_of
+from polars_scorio.study.request import DecisionOptions, Request, RewardUse, view_of
 from polars_scorio.subjects.sampled_scores import LIMIT, SampleLaw
 from polars_scorio.subjects.scores import BOUNDS, INFERENCE, Law, Row, StrataModels
 
@@ -184,18 +184,10 @@ _ALIGNMENT: dict[UnmatchedPairs, Alignment] = {
 }  # fmt: skip
 
 
-class AlignedOptions(InferenceOptions, total=False):
-    """The options of a report in which the questions of the models are aligned."""
-
-    questions: Alignment
-
-
-def aligned_options(options: DecisionOptions, *, unpaired: bool = False) -> AlignedOptions:
-    """The options with the questions that count: the same ones, unless the user says otherwise."""
-    unmatched = options.get("unmatched", "error")
+def aligned_questions(unmatched: UnmatchedPairs = "error", *, unpaired: bool = False) -> Alignment:
+    """The questions of models that count: the same ones, unless the user says otherwise."""
     check_choice("unmatched", unmatched, UnmatchedPairs if unpaired else Unmatched)
-    aligned = {name: value for name, value in options.items() if name != "unmatched"}
-    return {**aligned, "questions": _ALIGNMENT[unmatched]}  # type: ignore[typeddict-item]
+    return _ALIGNMENT[unmatched]
 
 
 def check_single_k(metric: Metric, method: str) -> None:
@@ -455,14 +447,10 @@ def models_of(
         metric, planned = metric.with_unbiased_estimate(), planned_looks(options)
         of_law = dict.fromkeys(name for name, *_ in PLANS.values())
         options = {**options, **of_law, "target": "benchmark", "prior": "uniform"}  # type: ignore[typeddict-item]  # of compare and gate
-    asked = aligned_options(options, unpaired=metric.looks_at != "costs")
-    questions = asked.pop("questions")
-    request = Request.from_trials(
-        trials,
-        [metric],
-        rewards="always" if sampled else "allowed",
-        **asked,  # type: ignore[misc]  # options of a report
-    )
+    unmatched, costs = options.get("unmatched", "error"), metric.looks_at == "costs"
+    asked = {name: value for name, value in options.items() if name != "unmatched"}
+    use: RewardUse = "always" if sampled else "allowed"
+    request = Request.from_trials(trials, [metric], rewards=use, **asked)  # type: ignore[arg-type]  # options of a report
     ((metric, view),) = request.metrics
     unbiased = request.choice.is_unbiased(metric, view)
     models = Models(
@@ -477,7 +465,7 @@ def models_of(
         request,
         report_columns(trials),
         overall=overall,
-        questions=questions,
+        questions=aligned_questions(unmatched, unpaired=not costs),
         named=sampled or unbiased,
         numbers=not sampled,
         spoken=spoken,

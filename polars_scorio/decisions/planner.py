@@ -37,7 +37,7 @@ from polars_scorio.decisions.models import (
     Block,
     ModelRows,
     Models,
-    aligned_options,
+    aligned_questions,
     check_goal,
     in_all_strata,
     metric_of,
@@ -265,10 +265,7 @@ def _model_costs(trials: Trials, cost: Part, *, common: bool = False) -> pl.Lazy
 
 
 _NEEDED: dict[str, pl.DataType] = {
-    "trials_min": pl.UInt64(),
-    "trials_max": pl.UInt64(),
-    "extra_trials": pl.UInt64(),
-    "total": pl.UInt64(),
+    **dict.fromkeys(("trials_min", "trials_max", "extra_trials", "total"), pl.UInt64()),
     "sigma": pl.Float64(),
 }
 
@@ -325,7 +322,7 @@ def trials_needed(
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         sides = {"model_a": model, "model_b": model}
-        alignment = aligned_options({"unmatched": unmatched})["questions"]
+        alignment = aligned_questions(unmatched)
         groups = request.groups(per_question=True, questions=alignment)
     else:
         sides = trials.models
@@ -602,10 +599,7 @@ class _Spending:
 
 
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {
-    "questions": pl.UInt64(),
-    "extra_trials": pl.UInt64(),
-    "extra_questions": pl.UInt64(),
-    "total": pl.UInt64(),
+    **dict.fromkeys(("questions", "extra_trials", "extra_questions", "total"), pl.UInt64()),
     "sigma": pl.Float64(),
 }
 

@@ -24,7 +24,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.decisions.models import aligned_options, per_stratum
+from polars_scorio.decisions.models import aligned_questions, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.power import difficulty_shares, removable_share
 from polars_scorio.metrics.metric import Bounds, Weights
@@ -46,7 +46,7 @@ def average_request(trials: Trials, w: Weights | None) -> Request:
 
 def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
     """The groups of a log, with the names of their questions that all models of a stratum have."""
-    alignment = aligned_options({"unmatched": unmatched})["questions"]
+    alignment = aligned_questions(unmatched)
     # A log without a model column has one model, whose questions are those of all.
     asked = "any" if request.trials.model is None else alignment
     return request.groups(per_question=True, questions=asked)

@@ -16,7 +16,7 @@ from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import (
     STRATUM,
-    aligned_options,
+    aligned_questions,
     baseline_columns,
     check_models,
     named_model,
@@ -181,7 +181,7 @@ def regressed_questions(
     question = {trials.question.name: trials.question.dtype}
     schema = result_schema((), trials.strata, trials.models, question, numbers)
     request = Request.from_trials(trials, [pass_at_k(1)])
-    alignment = aligned_options({"unmatched": unmatched})["questions"]
+    alignment = aligned_questions(unmatched)
     groups = request.groups(per_question=True, questions=alignment)
     groups = groups.then(SpokenChecks(request))
     swapped = improvements != roles.lower_is_better

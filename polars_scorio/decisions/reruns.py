@@ -43,13 +43,8 @@ _COLUMNS: dict[str, pl.DataType] = {
     "trials": pl.UInt64(),
     "rerun_trials": pl.Float64(),
     "flaky": pl.UInt32(),
-    "flips": pl.Float64(),
-    "flips_lo": pl.Float64(),
-    "flips_hi": pl.Float64(),
-    "estimate": pl.Float64(),
-    "run_sd": pl.Float64(),
-    "rerun_sd": pl.Float64(),
-    "noise_floor": pl.Float64(),
+    **dict.fromkeys(("flips", "flips_lo", "flips_hi", "estimate"), pl.Float64()),
+    **dict.fromkeys(("run_sd", "rerun_sd", "noise_floor"), pl.Float64()),
 }
 _OF_QUESTIONS: dict[str, pl.DataType] = {
     "trials": pl.UInt32(),

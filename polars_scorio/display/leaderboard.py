@@ -15,7 +15,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     STRATUM,
     Models,
-    aligned_options,
+    aligned_questions,
     named_model,
     strata_blocks,
     with_stratum,
@@ -84,9 +84,9 @@ def leaderboard(
     *strata, model = trials.keys
     refuse_repeats([*PLACES, *trials.keys, *names, *FACTS])
     calibrated = options.get("prior") is None
-    asked = aligned_options(options)
-    questions = asked.pop("questions")
-    request = Request.from_trials(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
+    questions = aligned_questions(options.get("unmatched", "error"))
+    asked = {name: value for name, value in options.items() if name != "unmatched"}
+    request = Request.from_trials(trials, metrics, **asked)  # type: ignore[arg-type]  # options of a report
     columns = report_columns(trials, needs=request.classes.needs)
     named = [
         (metric.at_row(place), view)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.arguments import CONFIDENCE, Overall, Unmatched
-from polars_scorio.decisions.frontier import frontier, frontier_band
+from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.models import check_single_k
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
@@ -299,8 +299,8 @@ class Plots(PlotBase):
         asked = {name: each for name, each in chosen_first({**usual, **self._chosen}, said).items()
                  if name in known}  # fmt: skip
         plans = (
-            each(self._log, self._roles, subject.metric, **asked)
-            for each in (frontier, frontier_band)
+            frontier(self._log, self._roles, subject.metric, points=points, **asked)
+            for points in (None, 60)
         )
         subject, (models, band) = self._collected(subject, *plans)
         numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "prob_on_frontier")
