@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.decisions.reruns import miss_rate, runs_to_fail
     from polars_scorio.display.table import to_great_table, to_latex, to_markdown, to_metrics
-    from polars_scorio.logs.arrays import from_array
+    from polars_scorio.logs.outcome_arrays import from_array
     from polars_scorio.metrics import *
     from polars_scorio.metrics import spectrum_weights
     from polars_scorio.study.log_checks import CheckWarning
@@ -106,7 +106,7 @@ _ROOMS = {
     "decisions.reruns": "miss_rate runs_to_fail",
     "display.table": "to_great_table to_latex to_markdown to_metrics",
     "logs": "logs",
-    "logs.arrays": "from_array",
+    "logs.outcome_arrays": "from_array",
     "metrics.spectrum_weights": "spectrum_weights",
     "rubrics": "rubrics",
     "sql": "sql",

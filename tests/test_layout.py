@@ -22,7 +22,7 @@ FLOORS = [
     {"arguments", "signatures"},
     {"counting", "sql"},
     {"metrics", "rubrics"},
-    {"subjects"},
+    {"subjects", "arrays"},
     {"study"},
     {"decisions"},
     {"display"},

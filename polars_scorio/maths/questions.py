@@ -195,11 +195,12 @@ GroupsT_co = TypeVar("GroupsT_co", bound=QuestionGroups, covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subgroups(Generic[GroupsT_co]):
-    """The questions of G groups in parts: clusters, or strata that weigh the same."""
+    """The questions of G groups in parts: clusters, or strata with a weight in the mean."""
 
     states: GroupsT_co  # each of its groups is a part
     owner: Ints  # group of each part, ascending, (C,)
     groups: int
+    given: Floats | None = None  # weight of each part, (C,); None: parts weigh the same
 
     @classmethod
     def from_rows(
@@ -212,14 +213,18 @@ class Subgroups(Generic[GroupsT_co]):
 
     @staticmethod
     def tally(
-        counts: Ints, prior: Ints, group: Ints, part: Ints, questions: Ints, groups: int
-    ) -> Subgroups[States]:
-        """Collect rows of counts into parts (R,); other arguments as for `States.tally`."""
+        counts: Ints, prior: Ints, group: Ints, part: Ints, questions: Ints, groups: int,
+        weight: Floats | None = None,
+    ) -> Subgroups[States]:  # fmt: skip
+        """Collect rows of counts into parts (R,); other arguments as for `States.tally`.
+
+        `weight` is that of each part, in the order of groups and parts.
+        """
 
         def tally_states(numbers: Ints, parts: int) -> States:
             return States.tally(counts, prior, numbers, questions, parts)
 
-        return Subgroups.from_rows(group, part, groups, tally_states)
+        return replace(Subgroups.from_rows(group, part, groups, tally_states), given=weight)
 
     @classmethod
     def from_whole_groups(cls, states: GroupsT_co) -> Subgroups[GroupsT_co]:  # type: ignore[misc]  # a constructor
@@ -271,16 +276,22 @@ class Subgroups(Generic[GroupsT_co]):
         return np.searchsorted(groups.group * states + groups.state, pairs)
 
     @property
+    def weight(self) -> Floats:
+        """Weight of each part, shape (C,)."""
+        return np.ones(self.owner.size) if self.given is None else self.given
+
+    @property
     def shares(self) -> Floats:
-        """Weight of one question of each stratum, shape (C,)."""
-        return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
+        """Weight of one question of each stratum in the mean of its group, shape (C,)."""
+        whole = np.bincount(self.owner, self.weight)
+        return np.asarray(self.weight / (whole[self.owner] * self.states.size))
 
     def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
         """Sums (G,) over questions, by a power of their weights, of values of each kind (S,)."""
         # Divided last, so that means of ones are exactly 1.
         of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
-        strata = np.bincount(self.owner)
-        return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
+        sums = np.bincount(self.owner, self.weight**power * of_stratum)
+        return np.asarray(sums / np.bincount(self.owner, self.weight) ** power, dtype=np.float64)
 
 
 def clustered_variance(
