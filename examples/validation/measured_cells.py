@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
+KEPT = Path(__file__).parent / "single_claims"
 CellT = TypeVar("CellT", bound=tuple[object, ...])
 
 
@@ -27,6 +28,16 @@ def measure_cells(
         pl.concat([*kept, rows]).write_parquet(file)
         seconds = time.perf_counter() - started
         print(*cell, f"{seconds:.0f} s", sep=" | ", file=sys.stderr, flush=True)
+
+
+def keep_cells(study: str, cells: Iterable[dict[str, object]], by: str = "questions") -> None:
+    """Write the cells of a study, in place of earlier ones of the same numbers of questions."""
+    rows, file = pl.DataFrame(list(cells), infer_schema_length=None), KEPT / f"{study}.csv"
+    if file.exists():
+        rows = pl.concat(
+            [pl.read_csv(file).join(rows, on=by, how="anti"), rows], how="vertical_relaxed"
+        )
+    rows.sort(by, maintain_order=True).write_csv(file, float_precision=4)
 
 
 def in_random_order(cells: Iterable[CellT]) -> list[CellT]:

@@ -21,18 +21,25 @@ from examples.validation.measured_tables import (
 )
 from examples.validation.study_tables import (
     advice_table,
+    asked_again_table,
     board_table,
     cost_table,
+    family_look_table,
     fault_table,
     flip_table,
+    gate_table,
     honest_table,
     inference_table,
     kept_fault_table,
     leader_table,
+    look_means,
+    look_table,
     many_curve_table,
+    regression_table,
     run_interval_table,
     run_share_table,
     run_worst_table,
+    sample_table,
     tail_table,
     tier_table,
     vote_table,
@@ -67,6 +74,12 @@ FILES = {
             "flips",
             "tiers",
             "many_curves",
+            "gates",
+            "asked_again",
+            "regressions",
+            "looks",
+            "families",
+            "samples",
         )
     },
 }
@@ -100,6 +113,13 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "flips": ("flips", flip_table),
     "tiers": ("tiers", tier_table),
     "many_curves": ("many_curves", many_curve_table),
+    "gates": ("gates", gate_table),
+    "asked_again": ("asked_again", asked_again_table),
+    "regressions": ("regressions", regression_table),
+    "looks_populations": ("looks", look_table),
+    "looks_questions": ("looks", look_means),
+    "looks_families": ("families", family_look_table),
+    "looks_samples": ("samples", sample_table),
 }
 
 

@@ -19,13 +19,13 @@ from scipy.special import betaincinv, expit, logit, ndtr
 
 import polars_scorio as ps
 from examples.validation.looks_and_gates import POPULATIONS, counted, lowered, trials
+from examples.validation.measured_cells import KEPT
 from examples.validation.populations import FIRST_POPULATIONS, SIZE_OF_POPULATION
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.maths.ranks import leading_chances, signal_share
 
 Floats = np.ndarray
 Cell = dict[str, object]
-FOLDER = Path(__file__).parent / "single_claims"
 HEAVY = 0.2  # share of the cost that one trial must have for a `CostWarning`
 LENIENT = 0.05  # share of the wrong answers that a lenient judge calls right
 GOAL, CRITICAL, NOW = 0.8, 1.96, 8  # of planned pairs: chance, z, and trials today
@@ -156,7 +156,7 @@ def board_rates(board: str) -> Floats:
     return mean + np.sqrt(np.clip(kept, 0, 1)) * (rate - mean)
 
 
-def board_power(logs: int = 2_000) -> Iterator[Cell]:
+def board_power(logs: int = 500) -> Iterator[Cell]:
     """Power at the difference of a plan, by pairs of models and questions of public boards."""
     pools = {name: board_rates(name) for name in ("livecodebench", "terminal_bench", "swe_bench")}
     designs = ((0.4, 0.5), (0.6, 0.6), (0.7, 0.65))
@@ -758,7 +758,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
 
 def study_cells(study: str) -> pl.DataFrame:
     """The cells of a study as they were measured."""
-    return pl.read_csv(FOLDER / f"{study}.csv")
+    return pl.read_csv(KEPT / f"{study}.csv")
 
 
 if __name__ == "__main__":
@@ -767,5 +767,4 @@ if __name__ == "__main__":
     asked = parser.parse_args().study
     warnings.simplefilter("ignore", ps.CostWarning)
     warnings.simplefilter("ignore", ps.JudgeWarning)  # a log without a number has no winner
-    FOLDER.mkdir(exist_ok=True)
-    pl.DataFrame(list(STUDIES[asked]())).write_csv(FOLDER / f"{asked}.csv", float_precision=4)
+    pl.DataFrame(list(STUDIES[asked]())).write_csv(KEPT / f"{asked}.csv", float_precision=4)

@@ -263,6 +263,133 @@ def tier_table(measured: pl.DataFrame) -> pl.DataFrame:
     return texts.select("models", pl.col("spread").replace("spread", "unlike"), *names)
 
 
+# Metrics of `looks_and_gates`, and populations whose names there are short.
+_METRICS = {"avg": "`avg`", "pass_at_4": "`pass_at_k(4)`", "pass_hat_4": "`pass_hat_k(4)`"}
+_POPULATIONS = {
+    "hard": "Beta(.2, 2)",
+    "even": "Beta(5, 5)",
+    "easy": "Beta(4, .4)",
+    "aime": "40 % impossible, 20 % sure",
+    "two": ".05 or .6",
+    "same": "all .5",
+}
+_PEEKING, _PLANNED = "peeking", "`planned_trials=16`"
+
+
+def mean_and_most(name: str, digits: int) -> pl.Expr:
+    """The mean of a column of shares over the settings of a row, the highest in brackets."""
+    share = pl.struct(mean=pl.col(name).mean(), most=pl.col(name).max())
+    return share.map_elements(
+        lambda of: f"{brief_share(of['mean'], digits)} ({brief_share(of['most'], digits)})",
+        return_dtype=pl.String,
+    )
+
+
+def mean_share(name: pl.Expr, digits: int) -> pl.Expr:
+    """The mean of shares over the settings of a row; empty if there are none."""
+    return name.mean().map_elements(lambda of: brief_share(of, digits), return_dtype=pl.String)
+
+
+def gate_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Errors of gates at the margin, and verdicts on equal and on worse candidates."""
+    size = pl.format("{}, {}", "questions", "n").alias("questions, trials")
+    rows = measured.group_by("metric", size, maintain_order=True).agg(
+        pl.col("questions", "n", "replicates").first(),
+        mean_and_most("at pass", 3).alias("false pass"),
+        mean_and_most("at fail", 3).alias("false fail"),
+        mean_share(pl.col("equal pass"), 2).alias("equal: pass"),
+        mean_share(pl.col("equal fail"), 3).alias("equal: fail"),
+        mean_share(pl.col("broken fail"), 2).alias("worse by .15: fail"),
+    )
+    named = rows.sort("metric", "questions", "n").rename({"replicates": "logs"})
+    return named.with_columns(pl.col("metric").replace(_METRICS)).drop("questions", "n")
+
+
+def look_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """False winners of equal models at eight looks, by the rates of the questions."""
+    names = {name: shown.strip("`") for name, shown in _METRICS.items()}
+    cells = measured.filter(questions=30, worse=0)
+    wide = cells.pivot("metric", index="population", values=["peeking", "anytime"])
+    of_both = (("peeking", _PEEKING), ("anytime", _PLANNED))
+    return wide.select(
+        pl.col("population").replace(_POPULATIONS).alias("rates of the questions"),
+        *(
+            pl.col(f"{kind}_{name}").alias(f"`{shown}`: {word}")
+            for name, shown in names.items()
+            for kind, word in of_both
+        ),
+    )
+
+
+def look_means(measured: pl.DataFrame) -> pl.DataFrame:
+    """Equal models and worse ones at eight looks, by the number of questions."""
+    equal, worse = (pl.col("worse") == 0, pl.col("worse") > 0)
+    keys = ["questions", "metric"]
+    false = (
+        measured.filter(equal)
+        .group_by(keys, maintain_order=True)
+        .agg(
+            pl.col("replicates").first().alias("logs"),
+            mean_and_most("peeking", 3).alias(f"false winner: {_PEEKING}"),
+            mean_and_most("anytime", 3).alias(_PLANNED),
+        )
+    )
+    found = (
+        measured.filter(worse)
+        .group_by(keys)
+        .agg(
+            mean_share(pl.col("fixed"), 3).alias("worse by 8 points: one look"),
+            mean_share(pl.col("anytime"), 3).alias(f"found with {_PLANNED}"),
+            mean_share(pl.col("used"), 2).alias("share of the plan"),
+        )
+    )
+    table = false.join(found, on=keys, maintain_order="left")
+    return table.with_columns(pl.col("metric").replace(_METRICS))
+
+
+def family_look_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """False winners among five equal models at eight looks."""
+    return measured.group_by("questions", maintain_order=True).agg(
+        pl.col("replicates").first().alias("logs"),
+        mean_and_most("peeking", 3).alias(_PEEKING),
+        mean_and_most("anytime", 3).alias(_PLANNED),
+    )
+
+
+def sample_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """False winners of two equal models while clusters of questions arrive."""
+    return (
+        measured.group_by("questions", maintain_order=True)
+        .agg(
+            pl.col("replicates").first().alias("logs"),
+            mean_and_most("peeking", 3).alias(_PEEKING),
+            mean_and_most("anytime", 3).alias("`planned_questions=`"),
+        )
+        .rename({"questions": "planned questions"})
+    )
+
+
+def asked_again_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Errors of gates at the margin, asked once and again after further trials."""
+    names = {f"{verdict} {when}": f"false {verdict} {when}"
+             for verdict in ("pass", "fail") for when in ("at once", "asked again")}  # fmt: skip
+    return measured.group_by("questions", maintain_order=True).agg(
+        pl.col("replicates").first().alias("logs"),
+        *(mean_and_most(name, 3).alias(shown) for name, shown in names.items()),
+    )
+
+
+def regression_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Regressions of single questions that are found, and false discoveries."""
+    broken = pl.col("broken") == "a tenth"
+    return measured.group_by(pl.col("n").alias("trials of both versions"), maintain_order=True).agg(
+        pl.col("replicates").first().alias("logs"),
+        mean_share(pl.col("found").filter(broken), 2),
+        mean_share(pl.col("fdr").filter(broken), 3).alias("false discoveries"),
+        mean_share(pl.col("fdr").filter(~broken), 3).alias("false discoveries if nothing broke"),
+    )
+
+
 def many_curve_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Ten differences of five curves: shares of logs, and those of the worst setting."""
     kinds = {"alone": "each pair and k by itself", "band": "all pairs and k at once"}
