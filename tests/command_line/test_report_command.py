@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -69,7 +70,12 @@ def test_a_log_that_is_refused_has_a_page_and_status_1(capsys):
     arguments = ["report", "log.csv", "--category", "CAST(category AS int)"]
     assert main(arguments) == 1
     reason = "24 questions have a missing category"
-    assert f"This log cannot be scored yet: {reason}" in page_text("report.html")
+    text = Path("report.html").read_text(encoding="utf-8")
+    assert '<h1 id="headline">This log cannot be scored yet.</h1>' in text
+    assert f'<p class="lede">{reason}' in text
+    typed = "polars-scorio {} log.csv --category 'CAST(category AS int)'"
+    ways = [f"{typed.format('report')} --missing {value}" for value in ("drop", 0)]
+    assert "\n".join([typed.format("describe"), *ways]) in page_text("report.html")
     assert reason in capsys.readouterr().out
     assert main([*arguments, "--missing", "0"]) == 0
 

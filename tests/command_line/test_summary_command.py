@@ -59,7 +59,7 @@ def test_what_draws_no_picture_needs_no_package_that_draws(log):
 def test_a_refused_log_gets_its_coverage_and_the_reason(log, capsys):
     assert main([log]) == 1  # trials are there twice
     printed = capsys.readouterr().out
-    assert printed.startswith("\n  This log cannot be scored yet: ")
+    assert printed.startswith("\n  This log cannot be scored yet. ")
     assert "the same trial twice" in " ".join(printed.split())
     assert "repeated" in printed
 

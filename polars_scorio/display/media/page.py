@@ -85,7 +85,7 @@ class Page:
         alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
         finding = replace(self.finding, aside=say(self.finding.aside))
         if self.refused:
-            finding = replace(finding, title=say(finding.title))
+            finding = replace(finding, numbers=say(finding.numbers))
         return replace(self, alerts=alerts, finding=finding, checked=say(self.checked))
 
     def html(self) -> str:

@@ -60,7 +60,7 @@ from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.study.report import report
 
-_TIGHT = 12  # models, from where on rows are tight
+_TIGHT, _TOP = 12, 15  # models, from where on rows are tight, and shown of many
 _PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
 _BREAKS = "-_/.:"
 
@@ -119,9 +119,14 @@ def whole_name(name: str) -> str:
     return f'<bdi class="nb">{text}</bdi>'
 
 
-def first_of_many(number: int) -> str:
-    """How many of so many models are drawn, if not all of them."""
-    return f" The first {MANY} of {number:,} models." * (number > MANY)
+def shown_models(number: int) -> int:
+    """The models that are shown, as many as a terminal shows of many."""
+    return _TOP if number > MANY else number
+
+
+def first_of_many(drawn: int, number: int) -> str:
+    """How many models are drawn, if not all of them."""
+    return f" The first {drawn} of {number:,} models." * (number > drawn)
 
 
 def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
@@ -191,11 +196,11 @@ def forest(
         "</th></tr></thead>"
     )
     kind = f'class="lb{" tight" * tight}{" bare" * (number == 1)}"'
-    top_rows = rows if number <= MANY + 3 else rows[:MANY]
-    drawn = f"<table {kind}>{columns}<tbody>{''.join(top_rows)}</tbody></table>"
-    if len(top_rows) < number:
-        summary = f"<summary>{number - MANY:,} more models</summary>"
-        rest = f"<table {kind}>{columns}<tbody>{''.join(rows[MANY:])}</tbody></table>"
+    open_rows = shown_models(number)
+    drawn = f"<table {kind}>{columns}<tbody>{''.join(rows[:open_rows])}</tbody></table>"
+    if open_rows < number:
+        summary = f"<summary>{number - open_rows:,} more models</summary>"
+        rest = f"<table {kind}>{columns}<tbody>{''.join(rows[open_rows:])}</tbody></table>"
         drawn += f"<details>{summary}{rest}</details>"
     grid = f'<g id="grid">{grid_lines(axis, height)}</g>'
     return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{drawn}'
@@ -531,16 +536,18 @@ def pairs_section(sheet: Sheet) -> Section:
         (
             "Filled: the model of the row is better than that of the column, beyond chance; pale: "
             "open. The columns have the order of the rows."
-            f"{first_of_many(whole)}"
+            f"{first_of_many(number, whole)}"
         ),
         f"At worst a rank is known to within {count_of(span.max(), 'place')}{whose}.",
     ]
-    return Section("pairs", title, words, figure, folded=decided in {0, pairs.height})
+    return Section(
+        "pairs", title, words, figure, folded=number < whole or decided in {0, pairs.height}
+    )
 
 
 _DRAWN = 64
 _RELIABLE, _OFTEN = "Can it, and can you rely on it?", "At least once, or every time?"
-_LISTED = 8  # models below the fan
+_LISTED = 8, 5  # models below the fan, and of more models
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -622,7 +629,7 @@ def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
 
 
 def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
-    height = 330
+    height = 280
     share = unit.percent
     axis = Axis(0, 1) if share else Axis.spanning(fan.numbers.ravel())
     xs = [100 * place / max(len(fan.k) - 1, 1) for place in range(len(fan.k))]
@@ -686,14 +693,14 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
     ]
     if fan.rewards:
         heads[1:] = [f"best of {top}", f"worst of {top}"]
-    rows = []
-    for place, model in enumerate(models[:_LISTED]):
+    rows, listed = [], _LISTED[len(models) > _LISTED[0]]
+    for place, model in enumerate(models[:listed]):
         mark = '<i class="sw"></i>' if place < 2 else ""
         cells = [fan.numbers[0, place, 0], fan.numbers[0, place, -1], fan.numbers[1, place, -1]]
         texts = [_score_cell(unit, *cell) for cell in cells]
         texts[0] = texts[0].partition(" [")[0]
         rows.append((hues[place], mark + whole_name(model), [*map(_faint_ends, texts)]))
-    rest = len(models) - _LISTED
+    rest = len(models) - listed
     note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
     first = "reward"
     if unit.percent and not fan.rewards:
@@ -783,12 +790,13 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         return Section("questions", "", [])
     tall = 22 if len(models) <= _TIGHT else 13
     alike = len(models) > 1 and bool((np.ptp(facts.scores, axis=0) < _SAME).all())
-    labels = [f"{name}: {len(facts.names)} questions" for name in models[:MANY]]
-    strips = strip_rows(facts.scores[:MANY], tall, labels)
+    drawn = models[: shown_models(len(models))]
+    labels = [f"{name}: {len(facts.names)} questions" for name in drawn]
+    strips = strip_rows(facts.scores[: len(drawn)], tall, labels)
     rows = "".join(
         f'<span class="{"in" * bool(board.first_tier[place])}" title="{escape(name)}">'
         f"<bdi>{escape(short_name(name, 28))}</bdi></span>{strips[place]}"
-        for place, name in enumerate(models[:MANY])
+        for place, name in enumerate(drawn)
     )
     ends = (
         '<span></span><span class="sides"><span>hardest</span>'
@@ -812,7 +820,7 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         if facts.rewards
         else f"Full colour: {facts.word} in every trial. Empty: never.",
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
-        first_of_many(len(models)),
+        first_of_many(len(drawn), len(models)),
     ]
     gap = 2 if tall > 15 else 1
     figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -292,7 +293,10 @@ def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
 
 
 def refusal_finding(error: Exception) -> Finding:
-    """The finding about a log that cannot be scored."""
+    """The finding about a log that cannot be scored: the reason stands below its title."""
     reason = str(error)
+    # An option keeps its spelling.
+    first = "" if re.match(r"[\w-]+[=:]", reason) else reason[:1].upper()
     end = "" if reason.endswith((".", "?", "!")) else "."
-    return Finding(f"This log cannot be scored yet: {reason}{end}", "refused", "no")
+    said = f"{first}{reason[len(first) :]}{end}"
+    return Finding("This log cannot be scored yet.", "refused", "no", numbers=said)

@@ -140,7 +140,7 @@ def flaky_section(facts: QuestionFacts, sheet: Sheet) -> Section:
     if rerun.figure:
         end = f"; {rerun.title[0].lower()}{rerun.title[1:]}"
     title = f"{len(facts.mixed):,} of {count_of(len(facts.names), 'question')} are flaky{end}"
-    figure = f'{questions.figure}<div class="rel">{rerun.figure}</div>'
+    figure = f'{questions.figure}<div class="h3">{rerun.figure}</div>'
     return Section("flaky", title, [*questions.words, *rerun.words], figure)
 
 

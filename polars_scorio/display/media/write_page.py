@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -410,10 +412,10 @@ def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: 
         finding=refusal_finding(error),
         refused=True,
         alerts=[*coverage_alerts(log, coverage)] if coverage.height else [],
-        hero=Section("leaderboard", "", [], coverage_table(coverage)),
+        hero=Section("leaderboard", "", [], coverage_table(covered_models(coverage))),
         sections=[],
-        todo=[],
-        command="",
+        todo=["Look at what the log has, then take one of the ways out that the message names."],
+        command=_ways_out(str(error), order),
         outcomes=outcome_words(log, order.metrics),
         checked="",
         about=about,
@@ -422,6 +424,20 @@ def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: 
         rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
         folds={},
     )  # fmt: skip
+
+
+_WAY_OUT = re.compile(r'\b(missing|unscored)=("[a-z]+"|-?\d+)')  # in a message
+
+
+def _ways_out(reason: str, order: Order) -> str:
+    """Lines to type: what the log has, and its page with each option that a message gives."""
+    ways = [{name: json.loads(value)} for name, value in dict.fromkeys(_WAY_OUT.findall(reason))]
+    if order.typed is not None:
+        asked = [order.typed("describe"), *(order.typed("report", **way) for way in ways)]
+        return "\n".join(shlex.join(["polars-scorio", *words]) for words in asked if words)
+    log = _typed_log(order.roles)
+    again = [order.call.replace(log, _typed_log(replace(order.roles, **way)), 1) for way in ways]
+    return "\n".join([f"{log}.describe()", *again])
 
 
 def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:

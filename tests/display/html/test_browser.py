@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.display.html.logs import models, page_of
+from tests.display.html.logs import models, page_of, retried
 from tests.display.html.test_gallery import GALLERY, dollars
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (390, 1280, 1920)
 # Of a page in frames of several widths: how much wider it is, what it fetched, how wide it is,
-# how many tables scroll, and how wide boxes to choose from are.
+# how many tables scroll, how wide boxes to choose from are, and how high it is.
 _PROBE = """<!DOCTYPE html><title></title>{frames}<script>
 const all = [...document.querySelectorAll("iframe")];
 onload = () => document.title = JSON.stringify(all.map(frame => {{
@@ -26,7 +26,8 @@ onload = () => document.title = JSON.stringify(all.map(frame => {{
   const boxes = [...page.querySelectorAll(".wide")];
   const scrolling = boxes.filter(box => box.scrollWidth > box.clientWidth).length;
   const widest = Math.max(0, ...[...page.querySelectorAll("select")].map(each => each.offsetWidth));
-  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling, widest];
+  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling, widest,
+          page.scrollHeight];
 }}))
 </script>"""
 
@@ -85,13 +86,17 @@ def probed(folder: Path, html: str) -> tuple[list[list[int]], str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["usual", "many", "long", "baseline"])
+@pytest.mark.parametrize("kind", ["usual", "many", "long", "baseline", "refused", "alarm"])
 def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     log, roles = models(5, strata=2), {"by": "bench"}
     if kind == "baseline":
         log, roles = dollars(), {"baseline": "m01", "cost": "usd"}
     if kind == "many":
         log = models(25, strata=8)
+    if kind == "refused":
+        log = log.with_columns(category=pl.lit("y" * 90))
+    if kind == "alarm":
+        log, roles = retried("a" * 90, "b" * 90), {}
     if kind == "long":
         long = pl.format("{}{}", pl.lit("organisation/a-model-with-a-name-" + "x" * 200), "model")
         log = log.with_columns(model=long, bench=pl.format("{}{}", pl.lit("y" * 90), "bench"))
@@ -105,6 +110,31 @@ def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     assert [abs(row[2] - width) <= 20 for row, width in zip(found, WIDTHS, strict=True)] == [
         True
     ] * 3
+
+
+@pytest.mark.slow
+def test_a_page_of_many_models_and_strata_is_less_than_3000_pixels_high(tmp_path):
+    log, roles = GALLERY["60 models, 40 strata"]()
+    found, _ = probed(tmp_path, page_of(log, **roles).html())
+    assert found[WIDTHS.index(1280)][5] < 3_000
+
+
+_AXIS = """<script>onload = () => document.title = JSON.stringify(
+  [...document.querySelectorAll(".lb thead .fp text")].map(each => each.getBoundingClientRect())
+    .map(box => [box.left / innerWidth, box.right / innerWidth, box.height, innerWidth]))
+</script></body>"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("roles", [{}, {"baseline": "m01"}])
+def test_a_forest_has_its_axis_on_a_phone(tmp_path, roles):
+    """The row of heads, which has the axis, was hidden."""
+    page = tmp_path / "phone.html"
+    page.write_text(page_of(models(3), **roles).html().replace("</body>", _AXIS), encoding="utf-8")
+    boxes, _ = opened(page, "--window-size=390,900")
+    assert len(boxes) >= 3
+    assert all(wide <= 640 for *_, wide in boxes)  # as narrow as a phone
+    assert all(0 <= left < right <= 1 and height > 0 for left, right, height, _ in boxes)
 
 
 @pytest.mark.slow

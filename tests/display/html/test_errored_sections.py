@@ -131,4 +131,4 @@ def test_curves_along_steps_are_refused():
     both = pl.concat([log.with_columns(step=pl.lit(step)) for step in (1, 2)])
     made = page_of(both, by="step", missing="bounds")
     assert made.refused
-    assert 'missing="bounds" has no curves along steps' in made.finding.title
+    assert 'missing="bounds" has no curves along steps' in made.finding.numbers
