@@ -290,7 +290,8 @@ def joined_column(
     """
     if all(isinstance(values, np.ndarray) for values in rows):
         every = np.stack([np.asarray(values) for values in rows], axis=1).ravel()
-        return pl.Series(name, every, nan_to_null=True).cast(dtype)
+        each = every.tolist() if every.dtype == object else every  # words, which take less time
+        return pl.Series(name, each, nan_to_null=True).cast(dtype)
     parts = [
         pl.Series(name, [None], dtype).new_from_index(0, cells)
         if values is None

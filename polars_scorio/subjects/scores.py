@@ -32,7 +32,7 @@ from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
 
-Words: TypeAlias = NDArray[np.str_]
+Words: TypeAlias = NDArray[np.str_ | np.object_]
 
 # The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
 INFERENCE, RANGE = "inference", "range"
@@ -248,7 +248,7 @@ class Scores(NamedTuple):
             words = words + np.where(known, other, THESE_RUNS)
         elif self.noise.asked:
             words = words + THESE_RUNS
-        return words.astype(np.str_)
+        return words
 
     def with_facts(self, **facts: Values) -> Scores:
         """The scores with more facts."""
