@@ -115,6 +115,12 @@ def test_the_script_of_the_wheel_runs(installed, metadata, tmp_path):
     paths = {"folder": tmp_path, "PYTHONPATH": str(installed)}
     assert run("-c", SCRIPT, "--version", **paths).strip() == metadata["Version"]
     assert "\n  ada  " in run("-c", SCRIPT, "describe", log, PYTHONIOENCODING="utf-8", **paths)
+    tried = run("-c", SCRIPT, "demo", "tried", PYTHONIOENCODING="utf-8", **paths)
+    assert "comet-70b is ahead; ember-large may be as good." in tried
+    assert {path.name for path in (tmp_path / "tried").iterdir()} == {
+        "rollouts.parquet",
+        "report.html",
+    }
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def test_every_code_block_runs_and_prints_what_the_page_shows(
 
 def test_the_index_names_the_log_and_the_settings_of_tables():
     index = (GUIDE / "README.md").read_text(encoding="utf-8")
-    assert "python examples/rollouts.py rollouts.parquet" in index
+    assert "polars-scorio demo .  # writes rollouts.parquet" in index
     assert all(f"{name}={value}" in index for name, value in DISPLAY.items())
 
 

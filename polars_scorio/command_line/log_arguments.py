@@ -44,24 +44,28 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose inference."""
     add = parser.add_argument_group("numbers").add_argument
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
-    prior = (
-        "show posterior means, with this prior of the success rate of each question: uniform, "
-        "population, or ALPHA,BETA (default: no prior; for bayes uniform)"
-    )
-    add("--prior", type=prior_argument, help=prior)
-    target = (
-        "score these questions, or the population that they were drawn from (default: %(default)s)"
-    )
+    prior = "show posterior means under this prior: uniform, population, or ALPHA,BETA"
+    add("--prior", type=prior_argument, help=f"{prior} (default: none; for bayes uniform)")
+    _add_target(add)
+
+
+def _add_target(add: Callable[..., object]) -> None:
+    target = "score these questions, or all questions like them (default: %(default)s)"
     add("--target", choices=get_args(Target), default="benchmark", help=target)
+
+
+def _one_metric(parser: ArgumentParser, command: str, use: str) -> Callable[..., object]:
+    """Add the argument of a command about one metric, and return what adds the others."""
+    add = parser.add_argument_group(command).add_argument
+    metric = f'{use} this metric, such as "pass_at_k(4)" (default: avg)'
+    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    return add
 
 
 def _add_looks(add: Callable[..., object]) -> None:
     """Add the arguments of decisions that are looked at while a log grows."""
     for keyword, planned, about in PLANS.values():
-        looks = (
-            f"make intervals {about} valid at every look while the evaluation runs; N is the "
-            f"number of {planned} that was planned before the first look"
-        )
+        looks = f"plan N {planned} before the first look: intervals {about} hold at every look"
         number = partial(planned_number, keyword)
         add(f"--{keyword.replace('_', '-')}", type=number, metavar="N", help=looks)
 
@@ -112,10 +116,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     """Add the arguments that name the log, its columns and its outcomes."""
     columns_text = "COLUMN is the name of a column, or an expression in SQL."
     add = parser.add_argument_group("log", columns_text).add_argument
-    files = (
-        "files, folders or globs: Parquet, CSV, TSV, JSON, or the log of an evaluation tool; "
-        "several are joined; - reads standard input"
-    )
+    files = "files, folders or globs: Parquet, CSV, TSV, JSON or a tool's log; - is standard input"
     log = add("log", nargs="+", metavar="LOG", help=files)
     log.complete = _FILES  # type: ignore[attr-defined]  # read by shtab
     tool = (
@@ -124,8 +125,8 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     )
     add("--from", dest="tool", choices=(*tools, "records"), metavar="TOOL", help=tool)
     columns = {
-        "model": "the model from this column (default: model), or none if there is one; with "
-        "--from: the name of the model, or a pattern that finds it in the paths",
+        "model": "the model from this column (default: model), or none if the log has one model; "
+        "with --from: the name of the model, or a pattern that finds it in the paths",
         "question": "the question from this column (default: question); repeat it for several",
         "trial": "the id of the trial from this column, or none (default: trial, if there is one)",
         "category": "the outcome from this column (default: category)",
@@ -144,15 +145,10 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--by", metavar="COLUMN", action="append", default=[], help=strata)
     success = f"count this category as a success{again}"
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
-    missing = (
-        "refuse trials without an outcome (error), drop them (drop), widen intervals to what they "
-        "could have been (bounds), or count them as this category (default: error)"
-    )
+    missing = "refuse (error), drop or bracket (bounds) trials without an outcome, or count them as"
+    missing += " this category (default: error)"
     add("--missing", metavar="MEANING", help=missing)
-    effects = (
-        "let runs vary in each model's own way (own), by one spread for all models (alike), as "
-        "runs that models share (shared), or not at all (none)"
-    )
+    effects = "let runs differ for each model (own), alike for all, as shared runs, or not (none)"
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
@@ -160,7 +156,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--first", type=int, help="count only so many trials of each question, by trial id")
     threshold = "count an outcome of at least this number as a success; NaN is missing"
     add("--threshold", type=plain_number, metavar="REWARD", help=threshold)
-    levels = f"name a reward that the category column may have, such as 0.5{again}"
+    levels = f"name a possible reward, such as 0.5{again}"
     add("--levels", type=plain_number, action="append", metavar="REWARD", help=levels)
     bounds = "set the least and the largest possible reward (default: those of the log)"
     add("--bounds", type=plain_number, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
@@ -170,7 +166,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("correct"))
     wrong = rates.format("incorrect").replace("88", "78")
     add("--specificity", type=_rate_counts, metavar="78/100", help=wrong)
-    broken = "stop at a file of a tool that cannot be read, or warn and leave it out"
+    broken = "stop at a file of a tool that cannot be read, or warn and skip it"
     add("--on-error", choices=get_args(OnError), help=f"{broken} (default: raise)")
     option = f"pass a keyword to the reader of the tool's log, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
@@ -225,10 +221,9 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
     kinds = "refuse questions that a model lacks (error), or drop them (default: %(default)s)"
     if sampled:
         kinds = (
-            "refuse questions that a model lacks (error), drop them, or with --target population "
-            "treat the questions of each model as a separate sample (unpaired) (default: "
-            "%(default)s)"
+            "refuse questions that a model lacks (error), drop them, or with --target population"
         )
+        kinds += " compare separate samples (unpaired) (default: %(default)s)"
     words = get_args(UnmatchedPairs if sampled else Unmatched)
     add("--unmatched", choices=words, default="error", help=kinds)
 
@@ -242,7 +237,7 @@ def _add_overall(add: Callable[..., object], *, beside: bool = False) -> None:
 
 
 def _add_each_pair(add: Callable[..., object]) -> None:
-    each = "let the confidence hold for each pair by itself (default: for all pairs at once)"
+    each = "give the confidence to each pair by itself (default: to all pairs at once)"
     add("--each-pair", action="store_true", help=each)
 
 
@@ -298,9 +293,7 @@ def _add_compare(parser: ArgumentParser) -> None:
 def _add_rank(parser: ArgumentParser) -> None:
     add_inference_arguments(parser)
     add_format_argument(parser)
-    add = parser.add_argument_group("rank").add_argument
-    metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
-    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add = _one_metric(parser, "rank", "order the models by")
     _add_overall(add, beside=True)
     _add_compared(add, sampled=True)
 
@@ -313,12 +306,9 @@ def _add_coverage(parser: ArgumentParser) -> None:
 
 def _add_frontier(parser: ArgumentParser) -> None:
     add_format_argument(parser)
-    add = parser.add_argument_group("frontier").add_argument
-    metric = 'compare the mean cost with this metric, such as "pass_at_k(4)" (default: avg)'
-    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add = _one_metric(parser, "frontier", "compare the mean cost with")
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
-    target = "score these questions, or the population that they were drawn from"
-    add("--target", choices=get_args(Target), default="benchmark", help=target)
+    _add_target(add)
     _add_compared(add)
 
 
@@ -332,23 +322,18 @@ def _add_questions(parser: ArgumentParser) -> None:
 
 
 def _add_card(parser: ArgumentParser) -> None:
-    add = parser.add_argument_group("card").add_argument
-    metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
-    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add = _one_metric(parser, "card", "order the models by")
     add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg file")
     add("--title", help="name the log on the picture (default: the name of its file)")
     _add_overall(add)
     _add_gated(add)
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
-    target = "score these questions, or the population that they were drawn from"
-    add("--target", choices=get_args(Target), default="benchmark", help=target)
+    _add_target(add)
 
 
 def _add_reruns(parser: ArgumentParser) -> None:
     add_format_argument(parser)
-    add = parser.add_argument_group("reruns").add_argument
-    metric = 'print how far a rerun moves this metric, such as "pass_at_k(4)" (default: avg)'
-    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add = _one_metric(parser, "reruns", "print how far a rerun moves")
     trials = "assume a rerun with N trials of each question (default: as many as in the log)"
     add("--rerun-trials", type=int, metavar="N", dest="n_rerun", help=trials)
     kinds = "print a row for each model, or for each flaky question (default: %(default)s)"
@@ -372,9 +357,7 @@ def _add_plan(parser: ArgumentParser) -> None:
     metric = "plan for this metric, avg or bayes (default: avg)"
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
-    chance = (
-        "plan to separate neighbours in the ranking with this probability (default: %(default)s)"
-    )
+    chance = "distinguish neighbours in the ranking with this probability (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
     width = "plan for intervals of score +- WIDTH instead: 0.02 is two points of a hundred"
     add("--half-width", type=plain_number, metavar="WIDTH", help=width)
@@ -392,11 +375,8 @@ def _add_gate(parser: ArgumentParser) -> None:
     add("--margin", type=plain_number, required=True, help=margin)
     part = "let a candidate be worse by this much in a stratum (default: the margin)"
     add("--stratum-margin", type=plain_number, metavar="MARGIN", help=part)
-    add(
-        "--every-stratum",
-        action="store_true",
-        help="require all strata to pass, not only their mean",
-    )
+    every = "require all strata to pass, not only their mean"
+    add("--every-stratum", action="store_true", help=every)
     _add_overall(add)
     _add_each_pair(add)
     _add_compared(add, sampled=True)
@@ -407,7 +387,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     listed = "ids, or a file with one a line"
     must = f"let a candidate fail if any trial of these questions failed: {listed}"
     add("--must-pass", nargs="+", metavar="ID", help=must)
-    left = f"leave these questions out, such as known flaky ones: {listed}"
+    left = f"skip these questions, such as known flaky ones: {listed}"
     add("--quarantine", nargs="+", metavar="ID", help=left)
     chance = "report how many more trials decide with this probability (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
@@ -535,6 +515,9 @@ _OF_COMMAND = {
 
 def add_arguments(parser: ArgumentParser, command: str, *, brief: bool) -> None:
     """Add the arguments of a command; a `brief` help shows those of most calls."""
+    if command == "demo":
+        parser.add_argument("folder", nargs="?", default=".", help="write into this folder")
+        return
     tools: tuple[str, ...] = ()
     if not brief:
         from polars_scorio.logs.read import TOOLS as tools  # noqa: N811

@@ -44,6 +44,9 @@ _EXITS = {"gate": (_STATUSES,), "check": (_OF_CHECKS,)}
 _SUMMARY = "summary"
 # Each command: its help, and examples.
 _COMMANDS: dict[str, tuple[str, list[str]]] = {
+    "demo": (
+        "write a log to try, print its answer, and write its page",
+        ["polars-scorio demo tried"]),
     _SUMMARY: (
         "print which model is best, and how sure that is; the default command",
         ["polars-scorio rollouts.parquet --by domain"]),
@@ -158,6 +161,8 @@ def _exit_status(given: Sequence[str]) -> int:
     if not given:
         parser.error("name a log, or a command and a log")
     asked, call = parser.parse_args(given), f"{PROGRAM} {shlex.join(given)}"
+    if asked.command == "demo":
+        return _demo_status(Path(asked.folder, "rollouts.parquet"))
     # Imported here: help needs none of it.
     from polars_scorio.command_line.commands import RUNS
     from polars_scorio.command_line.log_arguments import next_words
@@ -188,6 +193,24 @@ def _exit_status(given: Sequence[str]) -> int:
     if isinstance(outcome, int):  # the verdict of a gate
         return outcome
     return 0 if outcome is None else _REFUSED
+
+
+def _demo_status(log: Path) -> int:
+    """Write the log, and run the two commands that answer it."""
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("xb") as file:
+            file.write(Path(__file__).with_name("demo.parquet").read_bytes())
+    except OSError as error:
+        print_message(f"{PROGRAM}: {error}. Name a new folder: {PROGRAM} demo FOLDER", {})
+        return _USAGE
+    page = str(log.with_name("report.html"))
+    for words in ([str(log)], ["report", str(log), "-o", page]):
+        words += ["--by", "domain"]
+        print(f"$ {PROGRAM} {shlex.join(words)}")
+        if status := _exit_status(named_command(words)):
+            return status
+    return 0
 
 
 class CommandParser(ArgumentParser):
