@@ -13,7 +13,6 @@ from polars_scorio.counting.log import Log, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     PAIRS,
-    PRIOR_COUNTS,
     PRIOR_DECIDES,
     STRATUM,
     Block,
@@ -66,12 +65,7 @@ def best(
         **bounds_dtype(models),
     }
     schema = result_schema(trials.strata, trials.models, numbers)
-    selection = _Selection(models, candidates)
-
-    def selected(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
-        return warn_of_prior(selection(groups, evaluated))
-
-    rows = in_all_strata(plan, trials, selected, schema)
+    rows = in_all_strata(plan, trials, _Selection(models, candidates), schema)
     return rows.select(*trials.strata, *schema)
 
 
@@ -88,21 +82,9 @@ class _Selection:
         rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
         blocks = self.models.blocks(groups[STRATUM])
         parts = [self._best_of_strata(rows, block, groups[model]) for block in blocks]
-        if parts:
-            return pl.concat(parts).with_columns(bounds_column(evaluated))
-        numbers = dict.fromkeys(_NUMBERS, pl.Float64())
-        names = {model: groups.schema[model], "could_be_best": pl.List(groups.schema[model])}
-        names[INFERENCE] = pl.String()
-        empty = pl.DataFrame(
-            schema={
-                STRATUM: pl.UInt32(),
-                "candidates": pl.Int64(),
-                **names,
-                **numbers,
-                **PRIOR_COUNTS,
-            }
-        )
-        return empty.with_columns(bounds_column(evaluated))
+        if not parts:
+            return pl.DataFrame()
+        return warn_of_prior(pl.concat(parts)).with_columns(bounds_column(evaluated))
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""

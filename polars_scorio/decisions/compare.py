@@ -18,7 +18,6 @@ from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.models import (
     PAIRS,
-    PRIOR_COUNTS,
     PRIOR_DECIDES,
     STRATUM,
     Block,
@@ -196,12 +195,11 @@ class _ComparedPairs:
         self._refuse_many_pairs(groups[STRATUM])
         blocks = self.models.blocks(groups[STRATUM], columns)
         parts = [self._block_rows(evaluated, block, names) for block in blocks]
-        pairs = pl.concat(parts) if parts else None
-        if pairs is None or pairs.is_empty():
+        pairs = pl.concat(parts) if parts else pl.DataFrame()
+        if pairs.is_empty():
             if self.warns:
                 _warn_of_no_pair(names)
-            beside = _stretch_dtypes(names.dtype, self.baseline) if self.curves else {}
-            return _no_pairs(names, self.models, beside).with_columns(bounds_column(evaluated))
+            return pl.DataFrame()
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return (
             warn_of_prior(pairs)
@@ -329,25 +327,6 @@ def pair_numbers(metric: Metric) -> tuple[str, ...]:
     """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
     first = "ratio" if metric.looks_at == "costs" else "diff"
     return first, "sigma", "z", "prob_better", "lo", "hi"
-
-
-def _no_pairs(names: pl.Series, models: Models, beside: dict[str, pl.DataType]) -> pl.DataFrame:
-    """The result without any pair of models."""
-    numbers = dict.fromkeys((*pair_numbers(models.metric), INFORMATION), pl.Float64())
-    judged = _judged_dtypes(models.trials)
-    sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
-    return pl.DataFrame(
-        schema={
-            STRATUM: pl.UInt32(),
-            "k": pl.Int64(),
-            **sides,
-            INFERENCE: pl.String(),
-            **numbers,
-            **judged,
-            **PRIOR_COUNTS,
-            **beside,
-        }
-    )
 
 
 def _judged_dtypes(trials: Trials) -> dict[str, pl.DataType]:

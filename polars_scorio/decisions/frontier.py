@@ -145,8 +145,7 @@ class _Frontier:
             number = np.full(points, stratum, dtype=np.uint32)
             columns = {STRATUM: number, "cost": np.exp(logs), "lo": lo, "hi": hi}
             parts.append(pl.DataFrame(columns, nan_to_null=True))
-        schema = {STRATUM: pl.UInt32(), **dict.fromkeys(("cost", "lo", "hi"), pl.Float64())}
-        return pl.concat([pl.DataFrame(schema=schema), *parts])
+        return pl.concat(parts) if parts else pl.DataFrame()
 
     @property
     def _score_row(self) -> Row:

@@ -341,7 +341,7 @@ class _Gate:
             for place, k in enumerate(self.models.metric.row_sizes)
             for block in self.models.blocks(groups[STRATUM], columns)
         ]  # fmt: skip
-        judged = pl.concat([_NO_ROWS, *parts], how="diagonal_relaxed")
+        judged = pl.concat(parts)
         judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))
         judged = self._with_verdicts(judged.sort("order", model, STRATUM))
         # A gate that is decided needs no further trials.
@@ -445,16 +445,3 @@ def _with_most_further(judged: pl.DataFrame, model: str) -> pl.DataFrame:
     return judged.with_columns(
         pl.when(whole).then(most).otherwise("extra_trials").alias("extra_trials")
     )
-
-
-_NO_ROWS = pl.DataFrame(
-    schema={
-        STRATUM: pl.UInt32(),
-        CANDIDATE: pl.Int64(),
-        INFERENCE: pl.String(),
-        **dict.fromkeys((*_NUMBERS, INFORMATION), pl.Float64()),
-        "extra_trials": pl.Int64(),
-        "k": pl.Int64(),
-        "order": pl.Int32(),
-    }
-)

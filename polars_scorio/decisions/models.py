@@ -57,7 +57,8 @@ def in_all_strata(
 ) -> pl.LazyFrame:
     """Apply a function to the groups of all strata, which have `STRATUM`, and what a plan made.
 
-    If the plan evaluates its groups, those over all strata come last.
+    If the plan evaluates its groups, those over all strata come last. A function without rows may
+    return a frame without columns.
     """
     # Filters on `by` still reach the scan; `schema` has the columns of the rows beside `STRATUM`.
     # A list of rows for each stratum: filters on what is in it must not pass below.
@@ -66,8 +67,10 @@ def in_all_strata(
 
     def apply(made: Evaluated | pl.DataFrame) -> pl.DataFrame:
         groups = with_stratum(made.groups if isinstance(made, Evaluated) else made, trials)
-        rows = function(groups, made).sort(STRATUM, maintain_order=True)
-        packed = rows.group_by(STRATUM, maintain_order=True).agg(row.alias(_ROWS))
+        rows = function(groups, made)
+        rows = rows if rows.width else pl.DataFrame(schema={STRATUM: pl.UInt32(), **schema})
+        ordered = rows.sort(STRATUM, maintain_order=True)
+        packed = ordered.group_by(STRATUM, maintain_order=True).agg(row.alias(_ROWS))
         places = groups.select(*trials.strata).unique(maintain_order=True)
         columns = [places[name].gather(packed[STRATUM]) for name in trials.strata]
         return pl.DataFrame([*columns, packed[_ROWS].cast(lists)])
@@ -149,8 +152,7 @@ def per_stratum(
 
     def apply(groups: pl.DataFrame, _: object) -> pl.DataFrame:
         strata = groups.partition_by(STRATUM, maintain_order=True) if groups.height else []
-        empty = pl.DataFrame(schema={STRATUM: pl.UInt32(), **schema})
-        return pl.concat([empty, *map(rows_of, strata)])
+        return pl.concat(map(rows_of, strata)) if strata else pl.DataFrame()
 
     return in_all_strata(grouped, trials, apply, schema)
 

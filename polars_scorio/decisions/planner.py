@@ -659,10 +659,7 @@ class _QuestionsNeed:
         names = groups[model]
         rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
         parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
-        sides = dict.fromkeys(("model_a", "model_b"), names.dtype)
-        return pl.concat(
-            [pl.DataFrame(schema={STRATUM: pl.UInt32(), **sides, **_QUESTION_COLUMNS}), *parts]
-        )
+        return pl.concat(parts) if parts else pl.DataFrame()
 
     def _pair_rows(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each pair of neighbours in the strata of a block, the best pair first."""
