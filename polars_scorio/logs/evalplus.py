@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,13 +53,8 @@ def evalplus(
     """
     if tests not in ("plus", "base"):
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
-    log = read_rows(
-        paths,
-        ("*eval_results.json",),
-        _EXPECTED,
-        lambda file, content: _program_rows(file, content, tests),
-        roles,
-    )
+    rows = partial(_program_rows, tests=tests)
+    log = read_rows(paths, ("*eval_results.json",), _EXPECTED, rows, roles)
     # With --base-only `plus` is null, and so is the outcome, also of programs that fail on base.
     statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -112,14 +113,8 @@ def harbor(
     >>> import polars_scorio as ps
     >>> ps.logs.harbor("jobs", threshold=1).pass_hat_k([1, 5])  # doctest: +SKIP
     """
-    log = read_rows(
-        paths,
-        ("result.json",),
-        _EXPECTED,
-        lambda file, trial: _trial_row(file, trial, reward),
-        roles,
-        _VOCABULARY,
-    )
+    rows = partial(_trial_row, reward=reward)
+    log = read_rows(paths, ("result.json",), _EXPECTED, rows, roles, _VOCABULARY)
     log = log.named(
         model,
         lambda file: file.parent.parent,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +76,9 @@ def swe_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
-    log = read_rows(
-        paths,
-        ("*.*.json", "results.json", "report.json", _DETAILS),
-        _EXPECTED,
-        lambda file, report: _file_verdicts(file, report, instances),
-        roles,
-        _VOCABULARY,
-    )
+    patterns = "*.*.json", "results.json", "report.json", _DETAILS
+    rows = partial(_file_verdicts, instances=instances)
+    log = read_rows(paths, patterns, _EXPECTED, rows, roles, _VOCABULARY)
     summarised = {_model_and_run(file) for file in log.parts if not _is_single(file)}
     kept = {
         file: part
