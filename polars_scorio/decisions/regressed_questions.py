@@ -20,6 +20,7 @@ from polars_scorio.decisions.models import (
     baseline_columns,
     check_models,
     named_model,
+    with_stratum,
 )
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, regression_tests
@@ -204,9 +205,7 @@ class _QuestionTests:
         """A row for each question of each candidate, the surest ones of a candidate first."""
         trials, classes = self.request.trials, self.request.classes
         strata, (model,) = [*trials.strata], trials.models
-        groups = groups.sort(*strata, model)
-        place = pl.struct(strata).rle_id() if strata else pl.lit(0, pl.UInt32)
-        groups = groups.with_columns(place.alias(STRATUM))
+        groups = with_stratum(groups.sort(*strata, model), trials)
         columns = baseline_columns(groups, trials, self.baseline)
         sizes = np.bincount(groups[STRATUM].to_numpy())
         old = np.cumsum(sizes) - sizes + columns

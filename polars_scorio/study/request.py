@@ -592,48 +592,39 @@ class AskedMetric(NamedTuple):
     choice: InferenceChoice
     trials: Trials
 
-    @property
-    def prior(self) -> QuestionPrior | None:
-        """The prior that a user named."""
-        return self.choice.prior
 
-    @property
-    def population(self) -> bool:
-        """Whether numbers are about a population."""
-        return self.choice.target == "population"
-
-    @property
-    def biased(self) -> bool:
-        """Whether no interval of the numbers holds at every look."""
-        special = self.choice.special is not None
-        return special or not self.choice.is_unbiased(self.metric, self.view)
+def _of_all(asked: AskedMetric) -> bool:
+    """Whether numbers are about a population."""
+    return asked.choice.target == "population"
 
 
 # Combinations that no report has, and those of several k at once.
 _UNWEIGHTED = None, "population", UNIFORM  # which say the same of all categories
 REPORT = (
-    Refusal(lambda ask: ask.population and ask.choice.per_question,
+    Refusal(lambda ask: _of_all(ask) and ask.choice.per_question,
             'target="population" is about the mean, and has no single questions',
             'leave per="question" out'),
-    Refusal(lambda ask: ask.population and ask.prior not in {None, "population"},
+    Refusal(lambda ask: _of_all(ask) and ask.choice.prior not in {None, "population"},
             'target="population" needs calibrated numbers: with a prior of its own for each '
             "question mu keeps a bias however many questions there are, so that the coverage of "
             "the interval goes to zero",
             'leave prior= out, or say prior="population"'),
-    Refusal(lambda ask: ask.prior is not None and ask.metric.looks_at == "costs",
+    Refusal(lambda ask: ask.choice.prior is not None and ask.metric.looks_at == "costs",
             "costs have calibrated numbers alone",
             "leave prior= out"),
-    Refusal(lambda ask: ask.prior not in _UNWEIGHTED and ask.metric.w and ask.metric.uses_prior,
+    Refusal(lambda ask: ask.choice.prior not in _UNWEIGHTED and ask.metric.w
+            and ask.metric.uses_prior,
             "a prior (alpha, beta) is about a rate of success, and w weighs categories",
             'say prior="uniform", or leave w= out'),
-    Refusal(lambda ask: ask.population and ask.prior and ask.metric.all_trials,
+    Refusal(lambda ask: _of_all(ask) and ask.choice.prior and ask.metric.all_trials,
             "without k, a question outside the log has no number of trials, which "
             'target="population" with a prior needs',
             "say k, or leave prior= out"),
     Refusal(lambda ask: ask.choice.planned is not None and ask.view == "costs",
             "nobody knows intervals of costs that hold at every look",
             "leave {planned}= out"),
-    Refusal(lambda ask: ask.choice.planned is not None and ask.biased,
+    Refusal(lambda ask: ask.choice.planned is not None and (ask.choice.special is not None
+            or not ask.choice.is_unbiased(ask.metric, ask.view)),
             "posterior means are biased, so intervals that hold at every look do not exist for "
             "them",
             "use ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
