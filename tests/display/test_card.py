@@ -81,6 +81,35 @@ def test_the_drawing_is_well_formed_and_stays_on_the_card():
     assert card_svg(card, None, DAY) == card_svg(card, None, DAY)
 
 
+def test_two_models_fill_a_card_and_its_axis_has_a_unit():
+    texts = texts_of(card_svg(found(log_of((0.8, 0.3))), None, DAY))
+    rows = [float(text.get("y")) for text in texts if text.text in {"m0", "m1"}]
+    assert rows[1] - rows[0] > 100
+    ticks = [text.text for text in texts if text.get("y") == "572.0"]
+    assert len(ticks) >= 3
+    assert all(tick.isdigit() for tick in ticks[:-1])
+    assert ticks[-1].endswith("\N{NO-BREAK SPACE}%")
+
+
+def test_a_card_says_how_many_models_it_leaves_out():
+    said = [text.text for text in texts_of(card_svg(found(log_of((0.5,) * 9)), None, DAY))]
+    assert "and 3 more" in said
+    assert not any("more" in each for each in (
+        text.text for text in texts_of(card_svg(found(log_of((0.5,) * 6)), None, DAY))
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [3, 5, 9])
+def test_the_lines_of_a_title_are_balanced(number):
+    """The last word of a title stood on a line of its own."""
+    texts = texts_of(card_svg(found(log_of((0.5,) * number)), None, DAY))
+    lines = [text.text for text in texts if text.get("font-weight") == "700"
+             and int(text.get("font-size")) > 40]  # fmt: skip
+    assert len(lines) == 2
+    assert all(" " in line for line in lines)
+    assert max(map(len, lines)) <= 2 * min(map(len, lines))
+
+
 def texts_of(drawn: str) -> list[ET.Element]:
     return [each for each in ET.fromstring(drawn).iter() if each.tag.endswith("text")]  # noqa: S314
 
@@ -92,7 +121,7 @@ def test_the_card_of_a_gate_has_the_differences_of_its_page():
         ends = story.gated.unit.gaps(row["lo"], row["hi"])
         place = texts.index(label)
         assert {ends, story.gated.unit.gap(row["diff"])} == {*texts[place + 1 : place + 3]}
-    assert {"0", "\N{MINUS SIGN}2"} <= {*texts}
+    assert {"0 points", "\N{MINUS SIGN}2"} <= {*texts}
 
 
 def test_the_card_of_a_run_has_the_gain_at_each_k():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -11,7 +13,8 @@ import numpy as np
 
 from polars_scorio.display.finding import MINUS, Board, Curve, Unit, plain_text, unbroken_text
 from polars_scorio.display.media.gate_sections import Gated, as_number, gate_hue
-from polars_scorio.display.media.marks import palette
+from polars_scorio.display.media.marks import Axis, palette
+from polars_scorio.display.media.sections import score_ticks
 from polars_scorio.display.whole_files import write_whole
 from polars_scorio.display.words.phrases import count_of, short_name, these_questions, visible_text
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6
 _ENDS = (330, 890)  # of the axis
+_BOTTOM = 548  # of the rows, above the labels of the axis
 _LETTER = 0.56  # mean width of a letter, in units of its size
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # vl-convert brings the first one along
 _TONES = palette()
@@ -60,10 +64,9 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
         _text_element(_RIGHT, 611, min(21, 1_600 // len(foot)), foot, _SOFT, anchor="end"),
     ]
     quoted = escape(said, {'"': "&quot;"})
-    size_of = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return visible_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size_of} role="img" '
-        f'aria-label="{quoted}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{quoted}">'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{"".join(parts)}</svg>'
     )
 
@@ -71,28 +74,50 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
 def _story_picture(story: Story, board: Board, y: float) -> list[str]:
     """The differences of a gate or a run over their zones, else the scores."""
     if story.gated is not None:
-        return _difference_rows(
-            _gate_rows(story.gated), y + 50, story.asked.margin or 0.0, story.gated.unit,
-            lower=story.gated.lower,
-        )  # fmt: skip
+        rows, gated = _gate_rows(story.gated), story.gated
+        margin, lower = story.asked.margin or 0.0, gated.lower
+        return _difference_rows(rows, y + 50, margin, gated.unit, lower=lower) + _rest_words(
+            len(gated.lines())
+        )
     if story.divided:
         return []
     if story.run is not None:
         lower = story.sheet.main.roles.lower_is_better
         return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit(), lower=lower)
     rows = _board_rows(board)
-    if not rows:
-        return []
     one = len(board.models) == 1
-    least, most = (0.0, 1.0) if one and board.unit.percent else _axis_ends(rows)
+    axis = Axis(0, 1) if one and board.unit.percent else _axis_of(rows)
     shaded = int(np.append(board.first_tier[:_ROWS], False).argmin())
-    return _interval_rows(rows, least, most, y + 34, 0 if one else shaded)
+    drawn = _interval_rows(rows, axis, y + 34, 0 if one else shaded)
+    return (
+        drawn + _axis_line(axis, score_ticks(axis, board.unit, 6)) + _rest_words(len(board.models))
+    )
 
 
-def _axis_ends(rows: list[_CardRow], *also: float) -> tuple[float, float]:
-    """The ends of the axis."""
-    known = [each for row in rows for each in (row.lo, row.mid, row.hi) if np.isfinite(each)]
-    return min([*known, *also]), max([*known, *also])
+def _rest_words(number: int) -> list[str]:
+    """How many of the models, or lines, are left out."""
+    words = f"and {number - _ROWS:,} more"
+    return [_text_element(_LEFT, _BOTTOM + 24, 21, words, _SOFT)] * (number > _ROWS)
+
+
+def _axis_line(axis: Axis, labels: Sequence[str]) -> list[str]:
+    """The axis below the rows: its line, ticks and their labels."""
+    left, right = _ENDS
+    places = [_card_x(axis, tick) for tick in axis.ticks(6)]
+    marks = "".join(f"M{x:.1f} {_BOTTOM}v6" for x in places)
+    line = f'<path d="M{left} {_BOTTOM}H{right}{marks}" stroke="{_SOFT}" fill="none"/>'
+    return [line, *(_text_element(x, _BOTTOM + 24, 17, label, _SOFT, anchor="middle")
+                    for x, label in zip(places, labels, strict=True))]  # fmt: skip
+
+
+def _card_x(axis: Axis, value: float) -> float:
+    """The place of a number on the card."""
+    return _ENDS[0] + axis(value) / 100 * (_ENDS[1] - _ENDS[0])
+
+
+def _axis_of(rows: list[_CardRow], *also: float) -> Axis:
+    """The axis of the numbers of the rows."""
+    return Axis.spanning([*also, *(each for row in rows for each in row[1:4])], 0.01)
 
 
 class _CardRow(NamedTuple):
@@ -140,11 +165,9 @@ def _gate_rows(gated: Gated) -> list[_CardRow]:
     return rows
 
 
-def _interval_rows(
-    rows: list[_CardRow], least: float, most: float, top: float, band: int
-) -> list[str]:
+def _interval_rows(rows: list[_CardRow], axis: Axis, top: float, band: int) -> list[str]:
     """The rows on one axis, the first ones on a band."""
-    height, scale = _row_height(rows, top), (_ENDS[1] - _ENDS[0]) / ((most - least) or 1.0)
+    height = _row_height(rows, top)
     parts, line = list[str](), 'stroke-width="11" stroke-linecap="round" opacity=".36"'
     if band:
         parts.append(
@@ -157,7 +180,7 @@ def _interval_rows(
         parts.append(
             _text_element(_LEFT, y + 8, 24, name, _INK, weight=700 * (place < band) or 400)
         )
-        left, dot, right = (_ENDS[0] + scale * (each - least) for each in (row.lo, row.mid, row.hi))
+        left, dot, right = (_card_x(axis, each) for each in (row.lo, row.mid, row.hi))
         if np.isfinite(left + right):
             parts.append(f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{colour}" {line}/>')
             parts.append(_text_element(1004, y + 8, 21, row.ends, _SOFT))
@@ -169,7 +192,8 @@ def _interval_rows(
 
 
 def _row_height(rows: list[_CardRow], top: float) -> float:
-    return min((572 - top) / max(len(rows), 1), 52.0)
+    """The height with which rows fill the card."""
+    return (_BOTTOM - 6 - top) / max(len(rows), 1)
 
 
 def _difference_rows(
@@ -177,38 +201,36 @@ def _difference_rows(
 ) -> list[str]:
     """Differences over what is beyond the margin, allowed, and better."""
     (left, right), high = _ENDS, len(rows) * _row_height(rows, top)
-    least, most = _axis_ends(rows, -margin, margin)
-    scale = (right - left) / ((most - least) or 1.0)
-    edge, zero = (left + scale * (each - least) for each in (margin if lower else -margin, 0.0))
-    zones = [(left - 12, zero, "a"), (edge, right + 12, "b")]
-    if not lower:
-        zones = [(left - 12, edge, "b"), (zero, right + 12, "a")]
+    axis = _axis_of(rows, -margin, margin)
+    edge, zero = (_card_x(axis, each) for each in (margin if lower else -margin, 0.0))
+    (first, last), hues = sorted((edge, zero)), "ab" if lower else "ba"
+    zones = [(left - 12, first, hues[0]), (last, right + 12, hues[1])]
     tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
     words = f"{'+' if lower else MINUS}{unit.margin(margin).partition(' ')[0]}"
-    held = "middle" if not margin else "end" if lower else "start"
+    labels = [unit.gap(tick).removesuffix(".0") for tick in axis.ticks(6)]
+    labels[-1] += " points" * unit.percent
     return [
         *(
             f'<rect x="{a:.1f}" width="{b - a:.1f}" fill="{_COLOURS[hue]}" {tint}/>'
             for a, b, hue in zones
         ),
         f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
-        _text_element(zero, top - 8, 17, "0", _SOFT, anchor=held),
         *[_text_element(edge, top - 8, 17, words, _SOFT, anchor="start" if lower else "end")]
         * bool(margin),
-        *_interval_rows(rows, least, most, top, 0),
+        *_interval_rows(rows, axis, top, 0),
+        *_axis_line(axis, labels),
     ]
 
 
 def _title_lines(text: str, size: int) -> list[str]:
-    """The lines of a title, by the mean width of a letter."""
-    letters, lines = int((_RIGHT - _LEFT) / (_LETTER * size)), [""]
-    for word in unbroken_text(text).split(" "):
-        joined = f"{lines[-1]} {word}".strip()
-        if len(joined) <= letters or not lines[-1]:
-            lines[-1] = joined
-        else:
-            lines.append(word)
-    return lines
+    """The lines of a title, as few as fit and about as long as each other."""
+    most = int((_RIGHT - _LEFT) / (_LETTER * size))
+
+    def lines(letters: int) -> list[str]:
+        return wrap(unbroken_text(text), letters, break_long_words=False, break_on_hyphens=False)
+
+    fewest = len(lines(most))
+    return next(filter(lambda each: len(each) == fewest, map(lines, range(1, most))), lines(most))
 
 
 def _text_element(

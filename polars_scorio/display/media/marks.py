@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 _STEPS = (1, 2, 2.5, 5, 10)
 
@@ -158,17 +159,15 @@ def tick_row(axis: Axis, texts: Sequence[str], *, y: float = 14, most: int = 7) 
 
 def strip(shares: Sequence[float], height: float, label: str) -> str:
     """A row of cells, 0 empty to 1 full: a path for each shade, equal neighbours merged."""
-    shades: dict[float, list[tuple[int, int]]] = {}
-    start = 0
-    for place in range(1, len(shares) + 1):
-        if place == len(shares) or shares[place] != shares[start]:
-            shades.setdefault(shares[start], []).append((start, place - start))
-            start = place
+    shades: dict[float, str] = {}
+    place = 0
+    for share, cells in groupby(shares):
+        width = len([*cells])
+        shades[share] = f"{shades.get(share, '')}M{place} .5h{width}"
+        place += width
     body = "".join(
-        f'<path class="cell" opacity="{digits(0.07 + 0.93 * share)}" d="'
-        + "".join(f"M{place} .5h{width}" for place, width in runs)
-        + '"/>'
-        for share, runs in sorted(shades.items())
+        f'<path class="cell" opacity="{digits(0.07 + 0.93 * share)}" d="{drawn}"/>'
+        for share, drawn in sorted(shades.items())
         if not math.isnan(share)
     )
     return (

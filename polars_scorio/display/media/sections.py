@@ -450,13 +450,11 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
         figure += f'<div class="where">{"".join(lines[opened:])}{ticks}</div></details>'
     grid = f'<g id="strata-grid">{grid_lines(axis, 44, 6)}</g>'
     figure = f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{figure}'
-    words = [
-        (
-            "Named on the right: the winner where it is beyond chance, for all "
-            f"{len(boards):,} at once; else all that may win there."
-        )
-    ]
-    return Section("strata", strata_heading(boards, models[0], noun), words, figure, folded=folded)
+    said = (
+        "Named on the right: the winner where it is beyond chance, for all "
+        f"{len(boards):,} at once; else all that may win there."
+    )
+    return Section("strata", strata_heading(boards, models[0], noun), [said], figure, folded=folded)
 
 
 def _lead_of(board: Board, two: Sequence[str]) -> float:
@@ -685,11 +683,10 @@ def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Uni
 def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
     """One try, at least one of k, all k: of the first models."""
     top = fan.k[-1]
-    names = ("Max", "Min") if fan.rewards else ("Pass", "Pass")
     heads = [
         "1 try",
-        f'at least 1 of {top}<span class="k"> ({names[0]}@{top})</span>',
-        f'all {top}<span class="k"> ({names[1]}{"@" if fan.rewards else "^"}{top})</span>',
+        f'at least 1 of {top}<span class="k"> (Pass@{top})</span>',
+        f'all {top}<span class="k"> (Pass^{top})</span>',
     ]
     if fan.rewards:
         heads[1:] = [f"best of {top}", f"worst of {top}"]
@@ -783,6 +780,23 @@ def strip_rows(scores: Floats, height: float, labels: Sequence[str]) -> list[str
     return [strip(row.tolist(), height, label) for row, label in zip(scores, labels, strict=True)]
 
 
+def strip_grid(
+    rows: Sequence[tuple[str, bool]], scores: Floats, ends: tuple[str, str], height: float
+) -> str:
+    """A strip for each name, bold or not, and words for the ends of the order of questions."""
+    labels = [f"{name}: {count_of(scores.shape[1], 'question')}" for name, _ in rows]
+    lines = "".join(
+        f'<span class="{"in" * bold}" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}'
+        f"</bdi></span>{cells}"
+        for (name, bold), cells in zip(rows, strip_rows(scores, height, labels), strict=True)
+    )
+    sides = "".join(f"<span>{escape(end)}</span>" for end in ends)
+    return (
+        f'<div class="strip" style="row-gap:{2 if height > 15 else 1}px">{lines}<span></span>'
+        f'<span class="sides">{sides}</span></div>'
+    )
+
+
 def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     """All questions, the hardest on the left: one row of cells for each model."""
     models, board = sheet.board.models, sheet.board
@@ -790,18 +804,9 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         return Section("questions", "", [])
     tall = 22 if len(models) <= _TIGHT else 13
     alike = len(models) > 1 and bool((np.ptp(facts.scores, axis=0) < _SAME).all())
-    drawn = models[: shown_models(len(models))]
-    labels = [f"{name}: {len(facts.names)} questions" for name in drawn]
-    strips = strip_rows(facts.scores[: len(drawn)], tall, labels)
-    rows = "".join(
-        f'<span class="{"in" * bool(board.first_tier[place])}" title="{escape(name)}">'
-        f"<bdi>{escape(short_name(name, 28))}</bdi></span>{strips[place]}"
-        for place, name in enumerate(drawn)
-    )
-    ends = (
-        '<span></span><span class="sides"><span>hardest</span>'
-        f"<span>easiest of {len(facts.names):,}</span></span>"
-    )
+    drawn = [*zip(models[: shown_models(len(models))], board.first_tier.tolist(), strict=False)]
+    ends = "hardest", f"easiest of {len(facts.names):,}"
+    strips = strip_grid(drawn, facts.scores[: len(drawn)], ends, tall)
     heads = ("Nobody solved", "Everybody solved, always")
     if facts.word != "right":
         heads = (f"Never {facts.word}", f"Always {facts.word}")
@@ -822,12 +827,10 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
         first_of_many(len(drawn), len(models)),
     ]
-    gap = 2 if tall > 15 else 1
-    figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'
     title = questions_title(facts.facts(), models[0], facts.word)
     if facts.rewards:
         title = "Every question, from the hardest to the easiest."
-    return Section("questions", title, words, figure, folded=alike)
+    return Section("questions", title, words, strips + lists, folded=alike)
 
 
 def without_stratum(name: str) -> str:

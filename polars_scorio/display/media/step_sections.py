@@ -49,7 +49,7 @@ from polars_scorio.display.media.sections import (
     question_lists,
     ruled,
     score_axis,
-    strip_rows,
+    strip_grid,
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_label, stepped_log
@@ -286,15 +286,10 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
     roles, wide = replace(log.roles, by=()), run.scores
     scores = np.clip(wide.select(run.steps).to_numpy().T, 0, 1)
-    strips = strip_rows(
-        scores, 20 if len(run.steps) <= 20 else 10, [f"step {s}" for s in run.steps]
-    )
     may = {*run.board.leaders}
-    rows = "".join(
-        f'<span class="{"in" * (step in may)}">step '
-        f"{escape(short_name(step_words(step), 12))}</span>{strips[place]}"
-        for place, step in enumerate(run.steps)
-    )
+    steps = [(f"step {step_words(step)}", step in may) for step in run.steps]
+    ends = f"hardest at step {run.ends[0]}", f"easiest of {wide.height:,}"
+    strips = strip_grid(steps, scores, ends, 20 if len(steps) <= 20 else 10)
     two = Study(cells.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
     tests = [
         regressed_questions(two, roles, run.steps[0], fdr=_FDR, improvements=better)
@@ -305,10 +300,6 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
         .cast(pl.String).to_list()
         for each in collected_together(tests)
     )  # fmt: skip
-    ends = (
-        f'<span></span><span class="sides"><span>hardest at step {escape(run.ends[0])}</span>'
-        f"<span>easiest of {wide.height:,}</span></span>"
-    )
     since = f"since step {run.ends[0]}"
     gone, new, word = run.turned(lost=True), run.turned(lost=False), run.fan.word
     names = (
@@ -328,7 +319,7 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     title = f"{count_of(len(gone), 'question')} went out of reach, {len(new):,} came into reach."
     if word != "right":
         title = f"{count_of(len(gone), 'question')} no longer {word}, {len(new):,} newly so."
-    return Section("questions", title, words, f'<div class="strip">{rows}{ends}</div>{lists}')
+    return Section("questions", title, words, strips + lists)
 
 
 def next_of_steps(run: TrainingRun) -> list[str]:
@@ -340,12 +331,10 @@ def next_of_steps(run: TrainingRun) -> list[str]:
     steps = [f"Take step {taken}."]
     if len(may) > 1:
         score, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
-        steps = [
-            (
-                f"Take step {taken}: the earliest of the {len(may):,} steps that may be the "
-                f"best by one try; its Pass@{top} is {score}, that of step {last_step} {last}."
-            )
-        ]
+        steps[0] = (
+            f"Take step {taken}: the earliest of the {len(may):,} steps that may be the best by "
+            f"one try; its Pass@{top} is {score}, that of step {last_step} {last}."
+        )
     end, since = run.curve.last
     if end < 0:
         steps.append(f"If you search with {since} or more tries, step {first_step} is better than "

@@ -173,13 +173,11 @@ def _noise_floor(sheet: Sheet) -> Section:
         number, _, word = sized.partition(" ")
         lines.append((f"{count_of(n, 'trial')} each", picture(36, body, f"{n}: within {sized}"),
                       f'<b>±{number}</b> <span class="k">{word}</span>'))  # fmt: skip
-    words = [
-        (
-            f"How far a new run of the same model on {these_questions(sheet.asked)} may "
-            f"lie from this log by chance alone ({sheet.settings.level}), if runs differ by "
-            "nothing else."
-        )
-    ]
+    said = (
+        f"How far a new run of the same model on {these_questions(sheet.asked)} may lie from this "
+        f"log by chance alone ({sheet.settings.level}), if runs differ by nothing else."
+    )
+    words = [said]
     flips = parts[0].select(
         (pl.col("flips") * pl.col("questions")).sum() / pl.col("questions").sum()
     )

@@ -464,15 +464,11 @@ def covered_models(coverage: pl.DataFrame) -> pl.DataFrame:
     return each.select("model", *columns).sort("model")
 
 
-def coverage_table(coverage: pl.DataFrame) -> str:
-    """The coverage of a log, its first hundred rows."""
-    rows = coverage.head(100).drop("categories", strict=False)
-    cells = [
-        ["\N{EN DASH}" if value is None else escape(short_name(value)) for value in row]
-        for row in rows.iter_rows()
-    ]
-    first, *heads = map(escape, rows.columns)
-    lines = [("", name, rest) for name, *rest in cells]
+def coverage_table(models: pl.DataFrame) -> str:
+    """The coverage of models, of the first hundred."""
+    first, *heads = map(escape, models.columns)
+    rows = models.head(100).cast(pl.String).iter_rows()
+    lines = [("", escape(short_name(name)), rest) for name, *rest in rows]
     return number_table("What is in the log", first, heads, lines)
 
 
