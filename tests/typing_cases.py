@@ -13,6 +13,8 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
+from polars_scorio.decisions.best import best
+from polars_scorio.decisions.reruns import reruns
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type  # noqa: TC004 - never run
@@ -174,6 +176,13 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     accessor.trajectory(unmatched=True)  # type: ignore[arg-type]
     accessor.convergence(scheme="trials")  # type: ignore[arg-type]
     ps.rank_scores("mu", method="min")  # type: ignore[arg-type]
+
+
+def methods_are_checked_against_what_answers(df: pl.DataFrame) -> None:
+    rows = ps.scorio(df)._rows  # noqa: SLF001 - by which all methods answer
+    assert_type(rows(best, candidates=2, confidence=0.9), pl.DataFrame)
+    rows(best, candidats=2)  # type: ignore[call-arg]
+    rows(reruns, n="two")  # type: ignore[arg-type]
 
 
 def registered_namespaces_are_unknown(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
