@@ -351,9 +351,9 @@ def favoured_numbers() -> dict[str, str]:
 
 
 def goal_numbers() -> dict[str, str]:
-    """Ratios of the rows of the table of goals that are missed by most."""
+    """Ratios to a bare `group_by` of large logs that take longest."""
     rows = pl.read_csv(PRINTED / "goals.csv", infer_schema=False).rows_by_key("call", named=True)
-    ragged = rows["10 x 2,000, n 8 to 64"][-1]["ratio"]
+    ragged = rows["10 x 2,000, n 8 to 64"][0]["ratio"]
     return {"ragged": ragged, "steps": rows["10,000 steps of 20 x 8"][0]["ratio"]}
 
 
@@ -809,8 +809,8 @@ STUDIES = (
         "logs in memory beside a bare group_by",
         goal_numbers(),
         (
-            (_SPEED, "of 8 to 64 trials take {ragged} times as long as those of 36 trials"),
-            (_SPEED, "10,000 training steps of 20 questions take {steps} times the"),
+            (_SPEED, "of 8 to 64 trials take {ragged} times the bare `group_by`"),
+            (_SPEED, "10,000 training steps of 20 questions take {steps} times the bare"),
         ),
     ),
     Study(
