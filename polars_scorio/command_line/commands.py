@@ -36,9 +36,12 @@ from polars_scorio.command_line.gate_command import (
 from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import chosen_settings, planned_numbers
 from polars_scorio.command_line.terminal import (
+    Column,
     Progress,
     Screen,
+    cells_of,
     command_words,
+    print_lines,
     print_table,
     print_text,
 )
@@ -50,7 +53,7 @@ from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.story import Story, Wishes, read_story, refusal_finding
 from polars_scorio.display.media.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.table import to_great_table, to_latex
+from polars_scorio.display.table import Table, to_great_table, to_latex
 from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words.phrases import count_of
@@ -270,12 +273,33 @@ def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print the leaderboard as a table for a README, a paper or a page."""
     options = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     board = log.leaderboard(*asked.metric, overall=asked.overall, **options)
-    if asked.format == "latex":
+    form: Any = asked.format or ("table" if sys.stdout.isatty() else "markdown")
+    if form == "latex":
         print_text(to_latex(board))
-    elif asked.format == "html":
+    elif form == "html":
         print_text(to_great_table(board).as_raw_html())
+    elif form == "table":
+        print_lines(_board_lines(board, Screen.from_output()))
     else:
-        print_table(board, asked.format)
+        print_table(board, form)
+
+
+_FEWEST = 3  # columns that are kept, however narrow a terminal is
+
+
+def _board_lines(board: pl.DataFrame, screen: Screen) -> list[str]:
+    """The leaderboard as a table that fits a terminal, and how many columns it leaves out."""
+    table = Table.read(board, percent=None)
+    columns = [
+        Column(": ".join(filter(None, (each.group, each.head))), each.cells, each.right, each.names)
+        for each in table.columns
+    ]
+    plain, number = replace(screen, coloured=False), len(columns)
+    while len(columns) > _FEWEST and max(map(cells_of, plain.table(columns))) > screen.width:
+        columns.pop()
+    left = number - len(columns)
+    said = f"{count_of(left, 'more column')}: --format markdown. " * bool(left)
+    return [*screen.table(columns), "", *screen.prose(f"{said}{table.note}")]
 
 
 # What runs each command: a number is its exit status, an error says why there is no report.

@@ -273,8 +273,8 @@ def _add_report(parser: ArgumentParser) -> None:
 def _add_leaderboard(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add = parser.add_argument
-    form = "write the table in this format (default: %(default)s); html needs the extra style"
-    add("--format", choices=get_args(BoardFormat), default="markdown", help=form)
+    form = "write the table in this format (default: markdown, on a terminal a table that fits it)"
+    add("--format", choices=get_args(BoardFormat), help=f"{form}; html needs the extra style")
     _add_overall(add)
     _add_compared(add)
 

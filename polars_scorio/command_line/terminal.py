@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PROGRAM = "polars-scorio"
 STANDARD_INPUT = "-"  # as the name of a log
 TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
-BoardFormat: TypeAlias = Literal["markdown", "latex", "html", "csv", "json"]
+BoardFormat: TypeAlias = Literal["table", "markdown", "latex", "html", "csv", "json"]
 # In messages these keywords say where something is, or belong to Python alone.
 _PLACES = {"log", "model", "question", "trial", "category", "metric"}
 # Options of commands that a message names, whatever command it is the message of.
@@ -106,7 +106,11 @@ def print_message(text: str, options: Mapping[str, Any]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
     from polars_scorio.display.words.phrases import visible_text
 
-    print(visible_text(command_words(text, options)), file=sys.stderr)
+    said = visible_text(command_words(text, options)).split("\n")
+    if sys.stderr.isatty():
+        screen = Screen.from_output()
+        said = [line for part in said for line in screen.prose(part, indent=0)]
+    print("\n".join(said), file=sys.stderr)
 
 
 @contextmanager

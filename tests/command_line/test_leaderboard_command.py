@@ -1,5 +1,7 @@
 """The leaderboard for a README, a paper, a page."""
 
+import sys
+
 import pytest
 
 import polars_scorio as ps
@@ -21,6 +23,26 @@ def test_it_is_markdown_or_latex(board, capsys):
     assert capsys.readouterr().out == ps.to_markdown(board) + "\n"
     assert main([*CALL, "--format", "latex"]) == 0
     assert capsys.readouterr().out == ps.to_latex(board) + "\n"
+
+
+@pytest.mark.usefixtures("board")
+def test_on_a_terminal_it_fits_the_width_and_says_what_it_leaves_out(capsys, monkeypatch):
+    """Rows of Markdown were wider than the terminal."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "72")
+    assert main(CALL) == 0
+    printed = capsys.readouterr().out
+    assert "Pass@2 (%)" in printed
+    assert "more column" not in printed
+    assert "|" not in printed
+    monkeypatch.setenv("COLUMNS", "44")
+    assert main([*CALL, "--format", "table"]) == 0
+    narrow = capsys.readouterr().out
+    assert max(map(len, narrow.splitlines())) <= 44
+    assert "1 more column: --format markdown." in narrow
+    assert "Pass@1 (%)" in narrow
+    assert "Pass@2 (%)" not in narrow
 
 
 def test_as_html_it_is_a_table_of_its_own(board, capsys):

@@ -14,6 +14,7 @@ from polars_scorio.command_line.terminal import (
     Screen,
     command_words,
     print_lines,
+    print_message,
     print_table,
 )
 from polars_scorio.display.words.phrases import MISSING
@@ -168,3 +169,18 @@ def test_colours_are_for_terminals_that_want_them(
     print_lines(Screen.from_output().prose([("FAIL", "fail"), ("v2\x1b[0m is worse", "")]))
     head = "\x1b[31mFAIL\x1b[0m" if coloured else "FAIL"
     assert capsys.readouterr().out == f"\n  {head} v2(U+001B)[0m is worse\n"
+
+
+def test_errors_and_warnings_wrap_on_a_terminal_alone(capsys, monkeypatch):
+    """A message of 300 letters was one line, which the terminal broke within words."""
+    said = "polars-scorio: " + "a word and a number 12 " * 9
+    monkeypatch.setenv("COLUMNS", "50")
+    print_message(said, {})
+    assert capsys.readouterr().err == f"{said}\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    print_message(f"{said}\nSee --help.", {})
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert len(lines) > 4
+    assert max(map(len, lines)) <= 50
+    assert " ".join(lines) == said.strip()
+    assert last == "See --help."
