@@ -333,19 +333,20 @@ def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
         return FEW
     least, short = int(n.min()), n < n.max()
     result = CheckResult(1.0, questions=int(questions[short].sum()))
-    lengths = np.unique(n[short])
+    ended, several = (n[short], c[short]), least < n[short].max()
     named = [
         each
         for each in _STOPS
-        if (lengths.size > 1 or each not in {"failures", "lead"})
+        if (several or each not in {"failures", "lead"})
         and (least > 1 or each not in {"majority", "unmixed"})
     ]
-    shared = {kind: np.unique(_STOPS[kind](n[short], c[short])) for kind in named}
-    held = [kind for kind, values in shared.items() if values.size == 1 and values[0] <= least]
+    shared = {kind: _STOPS[kind](*ended) for kind in named}
+    held = [kind for kind, values in shared.items() if values.min() == values.max() <= least]
     held = [kind for kind in held if kind != "unmixed" or not shared[kind][0]]
     if not held or least > _MOST_TRIALS:
         return result
-    draws = [_drawn_successes(n, c, questions, g) for g in lengths[:_MOST_LENGTHS].tolist()]
+    lengths = np.unique(ended[0])[:_MOST_LENGTHS].tolist()
+    draws = [_drawn_successes(n, c, questions, g) for g in lengths]
     chances = {kind: _stop_chances(kind, draws, least) for kind in named}
     rarest, kind = min((float(chances[kind][shared[kind][0]]), named.index(kind)) for kind in held)
     every = np.concatenate([*chances.values()])
