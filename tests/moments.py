@@ -59,11 +59,7 @@ def questions(log: pl.DataFrame, domain: str, model: str, classes: int = 3) -> l
 
 def expected(counts: list[list[int]], m: int, w: Sequence[float] = W) -> float:
     """Squared sigma that is expected after m further trials of each question."""
-
-    def left(c: list[int]) -> Fraction:
-        nu, n = [1 + j for j in c], sum(c)
-        total = sum(nu)
-        shrunk = dirichlet(nu, w)[1] * Fraction(total, total + m)
-        return shrunk * Fraction(total + m, n + m) ** 2
-
-    return float(sum(map(left, counts))) / len(counts) ** 2
+    # T v is the variance of a trial, v that of the Dirichlet posterior, T the sum of its counts.
+    each = ([1 + j for j in c] for c in counts)
+    left = (dirichlet(nu, w)[1] * sum(nu) / (sum(nu) - len(nu) + m) for nu in each)
+    return float(sum(left)) / len(counts) ** 2

@@ -175,7 +175,6 @@ CHOICES = {
         for option in ("prior", "target", "per", "overall")
     },
     "overall|leaderboard": lambda a, value: a.leaderboard(ps.avg(), overall=value),
-    "prior|plan": lambda a, value: a.next_trials(4, prior=value),
     "prior|accessor": lambda a, value: a(prior=value),
     "target|accessor": lambda a, value: a(target=value),
     "target|rank": lambda a, value: a.rank(target=value),

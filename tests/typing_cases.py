@@ -157,7 +157,7 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).questions(per="cluster", unmatched="drop"), pl.DataFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)
     assert_type(ps.scorio(lf).rank(prior="population", target="population"), pl.LazyFrame)
-    assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)
+    assert_type(ps.scorio(df).trials_needed(half_width=0.02), pl.DataFrame)
     assert_type(ps.scorio(lf).trials_needed(ps.avg(), max_trials=100), pl.LazyFrame)
     assert_type(ps.scorio(df).next_trials(100, ps.avg(), half_width=0.1), pl.DataFrame)
     assert_type(ps.scorio(lf).next_trials(100, confidence=0.9), pl.LazyFrame)

@@ -8,7 +8,7 @@ from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Overall, Unmatched
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, PlanOptions
+from polars_scorio.study.request import ConvergenceOptions, DecisionOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class PlanMethods(Accessor[FrameT]):
     """How many trials are enough, within each stratum."""
 
-    @takes_options(PlanOptions)
+    @takes_options()
     def trials_needed(
         self,
         metric: Metric | None = None,
@@ -29,7 +29,6 @@ class PlanMethods(Accessor[FrameT]):
         simultaneous: bool | None = None,
         unmatched: Unmatched = "error",
         overall: Overall | None = None,
-        **options: Unpack[PlanOptions],
     ) -> FrameT:
         """Sample size: further trials of each question until neighbours in the ranking differ.
 
@@ -40,7 +39,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            `ps.avg()`, the default, if need be with its weights `w`.
+            `ps.avg()`, the default, if need be with its weights `w`; plans have no prior.
         half_width : float, optional
             Plan for the interval of each model instead, until it is the score -+ `half_width`: 0.02
             is two points of a hundred.
@@ -104,7 +103,6 @@ class PlanMethods(Accessor[FrameT]):
         return self._rows(
             trials_needed, metric, half_width=half_width, confidence=confidence, power=power,
             max_trials=max_trials, simultaneous=simultaneous, unmatched=unmatched, overall=overall,
-            **options,
         )  # fmt: skip
 
     @takes_options(DecisionOptions)
@@ -183,7 +181,7 @@ class PlanMethods(Accessor[FrameT]):
             max_questions=max_questions, simultaneous=simultaneous, **options,
         )  # fmt: skip
 
-    @takes_options(PlanOptions)
+    @takes_options()
     def next_trials(
         self,
         budget: int,
@@ -191,7 +189,6 @@ class PlanMethods(Accessor[FrameT]):
         *,
         half_width: float | None = None,
         confidence: float | None = None,
-        **options: Unpack[PlanOptions],
     ) -> FrameT:
         """Questions to try again: those whose next trial lowers the variance of a mean most.
 
@@ -248,9 +245,7 @@ class PlanMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.planner import next_trials
 
-        return self._rows(
-            next_trials, budget, metric, half_width=half_width, confidence=confidence, **options
-        )
+        return self._rows(next_trials, budget, metric, half_width=half_width, confidence=confidence)
 
     @takes_options(DecisionOptions)
     def trajectory(

@@ -51,10 +51,7 @@ from polars_scorio.maths.credits import fixed_gains
 from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.interval import mean_noises
-from polars_scorio.maths.posteriors import (
-    ExpectedVariance,
-    QuestionPosteriors,
-)
+from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.power import Forecast, QuestionsAhead, TrialsAhead, best_allocation
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_variances import QuestionRewards
@@ -66,11 +63,9 @@ from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.log_checks import SpokenChecks
 from polars_scorio.study.overall import check_overall, with_means, with_pool
-from polars_scorio.study.posterior import posterior_comparison
 from polars_scorio.study.report import run_step
 from polars_scorio.study.request import (
     DecisionOptions,
-    Prior,
     Request,
     on_levels,
     refuse_judge,
@@ -87,10 +82,9 @@ if TYPE_CHECKING:
 class ExpectedScores:
     """Expected scores after further trials: of groups, and of means over groups; any unit."""
 
-    mu: Floats  # of each part, as sigma
-    sigma: Floats
+    mu: Floats  # of each part
     score: Ints  # of each part, ascending
-    variance: ExpectedVariance  # of each state, as the next three
+    noise: Floats  # variance of a trial of each state, as the next three
     questions: Ints
     trials: Ints
     part: Ints
@@ -98,33 +92,25 @@ class ExpectedScores:
     @classmethod
     def from_posterior(cls, posterior: QuestionPosteriors, metric: TrialMean) -> ExpectedScores:
         """The groups of a posterior, in units of the weights."""
-        _, mu, sigma, _ = metric.summary(posterior, None)
-        states, variance = posterior.states, metric.expected_variance(posterior)
-        trials, places = states.counts.sum(axis=1)[states.state], np.arange(mu.size)
-        mu, sigma = mu / metric.unit, sigma / metric.unit
-        return cls(mu, sigma, places, variance, states.questions, trials, states.group)
+        mu, states = metric.summary(posterior, None).mu / metric.unit, posterior.states
+        trials, noise = states.counts.sum(axis=1)[states.state], metric.trial_noise(posterior)
+        return cls(mu, np.arange(mu.size), noise, states.questions, trials, states.group)
 
     @classmethod
     def from_rewards(cls, questions: QuestionRewards, low: Floats, width: Floats) -> ExpectedScores:
         """The groups of mean rewards in ranges (G,), if further trials have the measured noise."""
-        unit = width[questions.group]
         # Single trials alone tell no noise: at most it is the spread of the questions.
         spread = (questions.variance_between() * questions.size)[questions.group]
         noise = questions.full_noise() * questions.trials
-        of_trial = np.where(np.isnan(noise), spread, noise) * unit**2
-        trials = questions.trials.astype(np.float64)
-        expected = ExpectedVariance(of_trial, np.zeros_like(of_trial), trials)
-        sigma = np.sqrt(questions.total(expected.variance(0))) / questions.size
+        of_trial = np.where(np.isnan(noise), spread, noise) * width[questions.group] ** 2
         mu, every = low + width * questions.mean, np.ones_like(questions.trials)
-        places = np.arange(mu.size)
-        return cls(mu, sigma, places, expected, every, questions.trials, questions.group)
+        return cls(mu, np.arange(mu.size), of_trial, every, questions.trials, questions.group)
 
     def widened(self, variance: Floats) -> ExpectedScores:
         """The groups, with another variance of today."""
-        ratio = np.divide(variance, self.sigma**2, out=np.ones_like(variance), where=variance > 0)
-        wider, expected = ratio[self.part], self.variance
-        expected = ExpectedVariance(wider * expected.a, wider * expected.b, expected.n)
-        return replace(self, sigma=np.sqrt(variance), variance=expected)
+        now = self.squared_sigma(np.zeros_like(self.part))
+        ratio = np.divide(variance, now, out=np.ones_like(now), where=now > 0)
+        return replace(self, noise=ratio[self.part] * self.noise)
 
     def with_means(self, models: int) -> ExpectedScores:
         """The groups, stratum after stratum, then the mean of each model over its strata."""
@@ -132,9 +118,8 @@ class ExpectedScores:
         parts, states = (np.tile(np.arange(each), 2) for each in (size, self.part.size))
         return ExpectedScores(
             self.mu[parts],
-            self.sigma[parts],
             np.concatenate([self.score, size + self.score % models]),
-            self.variance.of(states),
+            self.noise[states],
             self.questions[states],
             self.trials[states],
             np.concatenate([self.part, size + self.part]),
@@ -142,12 +127,13 @@ class ExpectedScores:
 
     def scores(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation of each score."""
-        parts = np.bincount(self.score)
-        return self._sums(self.mu) / parts, np.sqrt(self._sums(self.sigma**2)) / parts
+        now = self.squared_sigma(np.zeros_like(self.part))
+        return self._sums(self.mu) / np.bincount(self.score), np.sqrt(now)
 
     def squared_sigma(self, m: Ints) -> Floats:
         """Expected squared sigma of each score after m further trials of the questions (P,)."""
-        left = np.bincount(self.part, self.questions * self.variance.variance(m), self.mu.size)
+        left = self.questions * self.noise / (self.trials + m)
+        left = np.bincount(self.part, left, self.mu.size)
         size = np.bincount(self.part, self.questions, self.mu.size)
         return self._sums(left / size**2) / np.bincount(self.score) ** 2
 
@@ -184,11 +170,6 @@ class ExpectedScores:
     def _sums(self, values: Floats) -> Floats:
         """Sums over the parts of each score."""
         return np.asarray(np.bincount(self.score, values), dtype=np.float64)
-
-
-def named_prior(prior: Prior | None) -> Prior | None:
-    """The prior that a user named, unless it is of prior trials, which averages do not know."""
-    return None if isinstance(prior, pl.DataFrame | pl.LazyFrame) else prior
 
 
 def plan_prior(metric: TrialMean) -> Literal["population", "uniform"]:
@@ -297,7 +278,6 @@ def trials_needed(
     simultaneous: bool | None = None,
     unmatched: Unmatched = "error",
     overall: Overall | None = None,
-    prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     power = check_number("power", power, CHANCE)
@@ -311,13 +291,8 @@ def trials_needed(
     metric = planned_metric(metric, trials, "trials_needed")
     if half_width is not None:
         half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
-    prior = named_prior(prior)
     request = Request.from_trials(
-        trials,
-        [metric],
-        prior=plan_prior(metric) if prior is None else prior,
-        confidence=confidence,
-        rewards="always" if prior is None else "allowed",
+        trials, [metric], prior=plan_prior(metric), confidence=confidence, rewards="always"
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -328,10 +303,8 @@ def trials_needed(
         sides = trials.models
         groups = request.groups()
     schema = result_schema(trials.strata, sides, _NEEDED)
-    today = None
-    if prior is None:
-        today = Request.from_trials(trials, [metric], confidence=confidence)
-        groups = groups.then(SpokenChecks(today))
+    today = Request.from_trials(trials, [metric], confidence=confidence)
+    groups = groups.then(SpokenChecks(today))
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
@@ -365,14 +338,14 @@ class _TrialsNeeded:
     most: int
     simultaneous: bool  # whether the verdicts of a stratum are to hold at once
     means: bool  # whether the last stratum is the mean over the others, not their pool
-    today: Request | None  # whose intervals decide pairs today; None: posteriors do
+    today: Request  # whose intervals decide pairs today
 
     def __call__(self, groups: pl.DataFrame, _: object) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
         # A mean over strata has no questions of its own.
         strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if self.means else groups
         expected, today = self._expected_scores(strata), None
-        if self.today is not None and groups.height:
+        if groups.height:
             today = evaluated_today(self.today, groups, strata.height)
         if strata.height < groups.height:
             expected = expected.with_means(groups.height - strata.height)
@@ -393,7 +366,7 @@ class _TrialsNeeded:
         z = self._critical(models)
         extra = forecast.with_assurance(share, z, self.power, self.most)
         now = np.asarray(forecast.critical_at(z, np.zeros_like(a)))
-        decided = self._decided_today((mu, sigma), today, np.stack(sides), now)
+        decided = self._decided_today(today, np.stack(sides), now)
         # A normal interval may exclude zero although that of today does not.
         extra = np.where(decided, 0, np.maximum(extra, 1))
         (model,) = self.request.trials.models
@@ -441,7 +414,7 @@ class _TrialsNeeded:
         if subject is None:
             scores = ExpectedScores.from_posterior(self.request.posterior(cells), self.metric)
             successes = credited_classes(metric, view, cells.classes)
-            if self.today is None or successes is None:
+            if successes is None:
                 return scores
             asked = cells.weighted(successes)
             (noise,) = mean_noises(asked, [fixed_gains(any_success(1))])
@@ -449,24 +422,14 @@ class _TrialsNeeded:
         questions = subject.of_questions(metric, None, cells).ordered()
         return ExpectedScores.from_rewards(questions, *subject.ranges(metric, cells))
 
-    def _decided_today(
-        self, scores: tuple[Floats, Floats], today: Evaluated | None, pairs: Ints, z: Floats
-    ) -> Mask:
+    def _decided_today(self, today: Evaluated | None, pairs: Ints, z: Floats) -> Mask:
         """Whether the interval of the difference excludes zero, for each of `pairs`, (2, P)."""
         # By the verdicts of `compare`, which knows the range and the pairing: normal errors decided
         # 59 of 300 pairs with one trial that it did not.
-        first_two = np.array([0]), np.array([1])
-        if today is not None:
-            decided = np.zeros(z.size, np.bool_)
-            for given, models in self._of_today(today, [*pairs]):
-                decided[given] = models.comparison().decided(*first_two, z[given, None])[:, 0]
-            return decided
-        ((metric, view),) = self.request.metrics
-        mu, sigma = (metric.unit * each[pairs.T] for each in scores)
-        # Calibrated numbers of rewards need their variance; a plan takes them as normal.
-        beta = self.request.choice.prior_of(metric, view) == "population"
-        compared = posterior_comparison(metric, mu, sigma, beta=beta)
-        return compared.decided(*first_two, z[:, None])[:, 0]
+        decided, one = np.zeros(z.size, np.bool_), np.array([1])
+        for given, models in [] if today is None else self._of_today(today, [*pairs]):
+            decided[given] = models.comparison().decided(one - 1, one, z[given, None])[:, 0]
+        return decided
 
     def _needed_rows(
         self, expected: ExpectedScores, forecast: TrialsAhead, sides: Sequence[Ints], extra: Ints
@@ -537,7 +500,6 @@ def next_trials(
     *,
     half_width: float | None = None,
     confidence: float | None = None,
-    prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
     if check_count("budget", budget) > _LARGEST_BUDGET:
@@ -551,10 +513,8 @@ def next_trials(
         half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
     question = {trials.question.name: trials.question.dtype}
     schema = result_schema((), trials.strata, trials.models, question, _SPENT)
-    prior = named_prior(prior)
-    asked = Request.from_trials(trials, [metric], prior=prior, confidence=confidence)
-    prior = plan_prior(metric) if prior is None else prior
-    request = Request.from_trials(trials, [metric], prior=prior, rewards="never")
+    asked = Request.from_trials(trials, [metric], confidence=confidence)
+    request = Request.from_trials(trials, [metric], prior=plan_prior(metric), rewards="never")
     spend = _Spending(request, metric, budget, half_width, asked, schema)
     # A filter must not go below: what is spent on one model is not spent on another.
     return request.groups(per_question=True).then(spend, schema, filters=False).plan()
@@ -581,8 +541,8 @@ class _Spending:
         # In the order of the result: of two questions that gain the same, the first gets the trial.
         order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
         owner, n = cells.group[order], cells.states.trials[order]
-        variance = self.metric.expected_variance(self.request.posterior(cells)).a[order]
-        noise = variance / cells.fitted.size[owner] ** 2
+        noise = self.metric.trial_noise(self.request.posterior(cells))[order]
+        noise /= cells.fitted.size[owner] ** 2
         left = np.bincount(owner, noise / n, len(groups))
         extra = best_allocation(noise, n, owner, self._narrow_share(groups) * left, self.budget)
         spent = named[order].with_columns(trials=n, extra_trials=extra)

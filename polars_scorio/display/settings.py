@@ -9,7 +9,7 @@ from typing import Any
 from polars_scorio.arguments import CONFIDENCE, Overall, check_choice, check_confidence
 from polars_scorio.display.words.phrases import prior_words
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.study.request import InferenceOptions, PlanOptions, Prior, read_prior
+from polars_scorio.study.request import InferenceOptions, Prior, read_prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,3 @@ class Settings:
     def report(self) -> InferenceOptions:
         """Options of a report, a ranking and a comparison."""
         return {"prior": self.prior, "target": self.target, "confidence": self.confidence}
-
-    @property
-    def plan(self) -> PlanOptions:
-        """Options of a plan; its target is always the benchmark."""
-        return {"prior": self.prior}

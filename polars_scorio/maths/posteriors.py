@@ -173,25 +173,6 @@ def _tail_chance(confidence: Floats | float) -> Floats | float:
     return (1 - confidence) / 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExpectedVariance:
-    """Expected variance (P,) after m further trials: ``a / (n + m) + b / (n + m)**2``."""
-
-    a: Floats
-    b: Floats
-    n: Floats
-
-    def variance(self, m: Ints | int) -> Floats:
-        """Expected variance after m further trials."""
-        size = self.n + m
-        left: Floats = (self.a + self.b / size) / size
-        return left
-
-    def of(self, rows: Ints) -> ExpectedVariance:
-        """Expected variance of some of the questions, in any order."""
-        return ExpectedVariance(self.a[rows], self.b[rows], self.n[rows])
-
-
 Target = Literal["benchmark", "population"]
 
 
@@ -236,15 +217,12 @@ class SeparatePosteriors:
         scale = nu.sum(axis=1) / self.states.n
         return self.states.sigma(scale**2 * variance)
 
-    def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average of the trials expected after further ones, of each state (P,)."""
-        # v of T trials becomes v T / (T + m) after m more, by the law of total variance; an average
-        # of n trials has T^2 / n^2 of it.
-        counts = self.states.counts
-        nu, n = 1 + counts.astype(np.float64), counts.sum(axis=1).astype(np.float64)
-        total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
-        size = total * variance
-        return ExpectedVariance(size, size * (total - n), n).of(self.states.state)
+    def trial_noise(self, w: Floats) -> Floats:
+        """Expected variance of the weight of a trial of each pair of a group and a state, (P,)."""
+        nu = 1 + self.states.counts.astype(np.float64)
+        _, variance = weighted_moments(nu, w)
+        noise: Floats = (nu.sum(axis=1) * variance)[self.states.state]
+        return noise
 
     def without_prior(self) -> SeparatePosteriors:
         """Posterior of the same questions without prior trials."""
@@ -361,14 +339,14 @@ class Pooled:
                 variance[cells] += self._weighted_posterior(among, state, questions, unit).between
         return scale * np.sqrt(variance)
 
-    def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average of the trials expected after further ones, of each state (P,)."""
+    def trial_noise(self, w: Floats) -> Floats:
+        """Expected variance of the weight of a trial of each pair of a group and a state, (P,)."""
         (_, _, scale), counts = unit_weights(w), self.states.counts
-        a = np.zeros(self.states.state.size)
+        noise = np.zeros(self.states.state.size)
         for among, state, _, cells, place in self.groups:
             chosen = slice(None) if place is None else place
-            a[self._pairs(cells, place)] = scale**2 * trial_variance(among, counts[state])[chosen]
-        return ExpectedVariance(a, 0 * a, counts.sum(axis=1)[self.states.state].astype(np.float64))
+            noise[self._pairs(cells, place)] = trial_variance(among, counts[state])[chosen]
+        return scale**2 * noise
 
     def _weighted_posterior(
         self, among: WeightedPopulations, state: Ints, questions: Ints, unit: Floats

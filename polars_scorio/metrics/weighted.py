@@ -10,7 +10,7 @@ import numpy as np
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.credits import GainsOf, fixed_gains
 from polars_scorio.maths.interval import Estimate, average_estimate
-from polars_scorio.maths.posteriors import ExpectedVariance, QuestionPosteriors, weighted_average
+from polars_scorio.maths.posteriors import QuestionPosteriors, weighted_average
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.metrics.metric import (
@@ -92,9 +92,9 @@ class TrialMean(WeightedMetric, RewardMetric):
         """The mean reward of each question, and its noise."""
         return rewards.averages()
 
-    def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
-        """Variance (P,) that further trials are expected to leave, in squared `unit`."""
-        return posterior.expected_variance(self.weights / self.unit)
+    def trial_noise(self, posterior: QuestionPosteriors) -> Floats:
+        """Expected variance (P,) of a trial of each question, in squared `unit`."""
+        return posterior.trial_noise(self.weights / self.unit)
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""

@@ -3,7 +3,7 @@
 import polars_scorio as ps
 from tests.moments import W
 
-ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
+ROLES = {"by": "domain", "success": 2}
 KEYS = ["domain", "model"]
 MODELS = ["a", "b", "c"]
 NEEDED = ["trials_min", "trials_max", "extra_trials", "total", "sigma"]

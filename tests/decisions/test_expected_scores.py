@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import polars_scorio as ps
 from tests.decisions.counted import counted
 
 
@@ -31,13 +30,12 @@ def whole(rows: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("options", [{}, {"half_width": 0.05}], ids=str)
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_the_strata_are_planned_as_without_rows_over_them(log, options, overall):
-    for prior in ("uniform", "population"):
-        plan = asked(log).trials_needed(overall=overall, prior=prior, **options)
-        strata = asked(log).trials_needed(prior=prior, **options)
-        rows = plan.height - strata.height
-        assert rows == (3 if options else 2)
-        assert_frame_equal(plan.head(-rows), strata, check_exact=True)
-        assert plan["stratum"].to_list()[-rows:] == [None] * rows
+    plan = asked(log).trials_needed(overall=overall, **options)
+    strata = asked(log).trials_needed(**options)
+    rows = plan.height - strata.height
+    assert rows == (3 if options else 2)
+    assert_frame_equal(plan.head(-rows), strata, check_exact=True)
+    assert plan["stratum"].to_list()[-rows:] == [None] * rows
 
 
 def test_a_pool_is_planned_as_a_log_without_strata(log):
@@ -50,18 +48,23 @@ def test_a_pool_is_planned_as_a_log_without_strata(log):
 
 def test_the_sigma_of_a_mean_has_the_sigmas_of_its_strata(log):
     # No trials are needed for so wide an interval: sigma is that of today.
-    options = {"half_width": 0.5, "prior": "uniform"}
-    rows = asked(log).trials_needed(ps.avg(), overall="macro", **options)
-    report = asked(log).report(ps.avg(), overall="macro", prior="uniform")
+    rows = asked(log).trials_needed(overall="macro", half_width=0.5)
+    report = asked(log).avg()
     assert rows["extra_trials"].to_list() == [0] * 9
-    assert rows["sigma"].to_list() == pytest.approx(report["sigma"].to_list(), rel=1e-12)
+    assert rows["sigma"].to_list()[:6] == pytest.approx(report["sigma"].to_list(), rel=1e-12)
+    of_mean = (
+        (
+            report.group_by("model", maintain_order=True).agg((pl.col("sigma") ** 2).sum())["sigma"]
+        ).sqrt()
+        / 2
+    )
+    assert rows["sigma"].to_list()[6:] == pytest.approx(of_mean.to_list(), rel=1e-12)
     means = whole(rows)
     assert means.select("trials_min", "trials_max").unique().rows() == [(4, 4)]
 
 
 def test_each_question_of_each_stratum_gets_the_trials_of_a_mean(log):
-    options = {"half_width": 0.05, "prior": "uniform"}
-    rows = whole(asked(log).trials_needed(ps.avg(), overall="macro", **options))
+    rows = whole(asked(log).trials_needed(overall="macro", half_width=0.05))
     assert (rows["total"] == 11 * rows["extra_trials"]).all()
     # The expected sigma is just small enough: 1.96 sigma <= .05.
     assert (rows["sigma"] <= 0.05 / 1.959963984540054).all()
@@ -69,8 +72,8 @@ def test_each_question_of_each_stratum_gets_the_trials_of_a_mean(log):
 
 
 def test_pairs_of_means_come_in_the_order_of_the_means(log):
-    rows = whole(asked(log).trials_needed(ps.avg(), overall="macro", prior="uniform"))
-    ranks = asked(log).rank(ps.avg(), overall="macro", prior="uniform")
+    rows = whole(asked(log).trials_needed(overall="macro"))
+    ranks = asked(log).rank(overall="macro")
     order = whole(ranks)["model"].to_list()
     assert rows.select("model_a", "model_b").rows() == [*pairwise(order)]
 

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.decisions.plan_cases import KEYS, ROLES
-from tests.made_logs import drawn, long, outcomes
+from tests.made_logs import drawn, outcomes
 from tests.moments import questions
 
 QUESTIONS = [*KEYS, "question"]
@@ -104,12 +104,6 @@ def test_one_unnamed_model_gets_it_all(log):
     named = log.filter(model="b").scorio(**ROLES).next_trials(50)
     # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows, named.drop("model"))
-
-
-def test_prior_trials_have_no_say_in_an_allocation(log):
-    prior = long([[0, 2] * 20]).drop("model").with_columns(question=pl.lit(3, pl.Int64))
-    accessor = log.filter(domain="air").scorio(success=2)
-    assert_frame_equal(accessor.next_trials(60, prior=prior), accessor.next_trials(60))
 
 
 def test_the_order_of_rows_does_not_matter(log):

@@ -75,8 +75,8 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, confidence):
 
             n = [sum(c) for each in (a, b) for c in own[each]]
             assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
-            if diff >= z * sqrt(square(0)):
-                assert row["extra_trials"] == 0
+            if diff >= z * sqrt(square(0)):  # by a normal interval: that of today may hold zero
+                assert row["extra_trials"] in {0, 1}
             elif share == 0:
                 assert [row[name] for name in NEEDED[2:]] == [None] * 3
             else:

@@ -76,13 +76,12 @@ def test_the_average_of_trials_has_the_scale_of_its_trials():
     assert posterior.average_sigma(W) == pytest.approx(6 / 4 * posterior.weighted(W)[1])
 
 
-def test_further_trials_lessen_the_variance_of_separate_questions():
-    # One trial more leaves 6 / 7 of the variance of Beta(2, 4), of which an average of n trials has
-    # the multiple (n + 2)^2 / n^2.
-    expected = SeparatePosteriors(tallied([[3, 1]], [1])).expected_variance(W)
-    now, later = expected.variance(0), expected.variance(1)
-    assert now == pytest.approx(8 / (36 * 7) * 6**2 / 4**2)
-    assert later == pytest.approx(8 / (36 * 7) * 6 / 7 * 7**2 / 5**2)
+def test_a_trial_has_the_expected_variance_of_its_question():
+    # Of Beta(2, 4): E[p (1 - p)] = 8 / 42.
+    noise = SeparatePosteriors(tallied([[3, 1]], [1])).trial_noise(W)
+    assert noise == pytest.approx(8 / 42)
+    fitted = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])).trial_noise(W)
+    assert fitted[1] > fitted[0] == pytest.approx(fitted[2])
 
 
 def test_a_fitted_prior_draws_questions_together():
@@ -154,10 +153,3 @@ def test_a_fitted_credit_of_one_draw_is_the_success_rate(target):
     found, known = posterior.credit(one_of_one), posterior.integrate(average)
     # Both are sums over the same grid, with another order of the moments.
     np.testing.assert_allclose(found, known, rtol=1e-6)
-
-
-def test_further_trials_lessen_a_fitted_variance():
-    expected = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])).expected_variance(W)
-    now, later = expected.variance(0), expected.variance(4)
-    assert (later < now).all()
-    assert (later > 0).all()

@@ -183,13 +183,7 @@ class Scope:
         if self.judged or not 1 < len(self.models) <= MANY:
             return pl.DataFrame()
         metric = average_metric(self.lead)
-        plan = self.numbers(
-            trials_needed,
-            metric,
-            confidence=settings.confidence,
-            power=POWER,
-            **settings.plan,
-        )
+        plan = self.numbers(trials_needed, metric, confidence=settings.confidence, power=POWER)
         open_pairs = self.pairs.filter(pl.col("better").is_null())
         names = ["model_a", "model_b"]
         swapped = open_pairs.select(model_a="model_b", model_b="model_a")
