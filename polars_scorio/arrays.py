@@ -115,7 +115,7 @@ class QuestionCounts:
         confidence : float, optional
             Confidence of each interval. Default: 0.95.
         target : "benchmark" or "population"
-            Whether they are about these very questions, or about all that could have been asked.
+            Whether they are about these questions, or about all that could have been asked.
 
         Returns
         -------

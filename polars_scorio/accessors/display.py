@@ -374,7 +374,7 @@ class CostMethods(Accessor[FrameT]):
         metric : Metric, optional
             The score; default `ps.avg()`. A single k.
         target : "benchmark" or "population", optional
-            Whether the numbers are about these very questions or about all that could have been
+            Whether the numbers are about these questions or about all that could have been
             asked. Default: as set in `df.scorio()`, else "benchmark".
         confidence : float, optional
             Of the intervals and of `dominated`. Default: as set in `df.scorio()`, else 0.95.

@@ -263,7 +263,7 @@ class Tally:
     read: Columns = field(default_factory=dict)  # columns of the log, under the names of the plan
     of_trial: Columns = field(default_factory=dict)  # computed before the aggregation
     numbers: tuple[Number, ...] = ()
-    parts: tuple[str, ...] = ()  # columns of trials that tell the parts of a question apart
+    parts: tuple[str, ...] = ()  # columns of trials that distinguish the parts of a question
     of_part: Columns = field(default_factory=dict)
     of_parts: tuple[Number, ...] = ()
     derived: Columns = field(default_factory=dict)  # of a question, from its numbers

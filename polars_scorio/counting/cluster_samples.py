@@ -57,8 +57,8 @@ def _refuse_one(groups: pl.DataFrame, trials: Trials) -> None:
         f"{number:,} model{'s have' if number > 1 else ' has'} only one cluster of questions in "
         f"{_cluster_name(trials)!r}, the first{_sample_place(first, trials)}: "
         f"{first[CLUSTER]!r}, with {first[_SIZE]:,} questions. One cluster says nothing "
-        "of others: name a column that tells several apart, leave cluster= out, or ask about these "
-        'very questions with target="benchmark".'
+        "of others: name a column that distinguishes several, leave cluster= out, or ask about "
+        'these questions with target="benchmark".'
     )
 
 

@@ -129,6 +129,6 @@ def _stray_message(name: str, known: tuple[Category, ...] | None) -> str:
     outside = "that is neither 0 nor 1" if known == (0, 1) else f"outside {list(known)}"
     return (
         f"a category {outside} in {name!r}: recode it, pass w with a weight for every category, or "
-        "say with .scorio(success=...) which of them count as success. Real-valued rewards have "
+        "name in .scorio(success=...) those that count as success. Real-valued rewards have "
         "estimates of avg, max_at_k and min_at_k, and no posterior."
     )

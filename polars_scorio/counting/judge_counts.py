@@ -118,7 +118,7 @@ def _checked_rate(name: str, value: object) -> tuple[int, int]:
     if len(counts) != 2 or not all(is_int(count) for count in counts):  # part and whole
         raise ValueError(
             f"{name} must be two counts, such as (88, 100) for 88 of 100 answers, got "
-            f"{value_text(value)}: a rate alone does not say how many answers it rests on"
+            f"{value_text(value)}: a rate alone does not say how many answers it is made of"
         )
     part, whole = (int(count) for count in counts)  # type: ignore[call-overload]  # ints, as checked
     if not 0 <= part <= whole:

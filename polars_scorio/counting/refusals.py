@@ -438,7 +438,7 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
     if trials.roles.levels is not None:
         return what, "Recode it, or name every reward that there is in levels=."
     way_out = (
-        "Recode it, pass w= with a weight for every category, or say with success= which of them "
+        "Recode it, pass w= with a weight for every category, or name in success= those that "
         "count as success."
     )
     return what, f"{graded} {way_out}" if trials.category.dtype.is_float() else way_out

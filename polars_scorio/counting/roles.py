@@ -46,7 +46,7 @@ _USUAL_COLUMNS = ("model", "question", "trial", "category")
 
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
-# How the runs of several models vary; "none": numbers are about these very runs.
+# How the runs of several models vary; "none": numbers are about these runs.
 RunEffects = Literal["own", "alike", "shared", "none"]
 
 
@@ -222,7 +222,7 @@ class Roles:
             if getattr(self, keyword) is not None:
                 raise ValueError(
                     f"{named}= is about verdicts, right or wrong, and {keyword}= about rewards: "
-                    "say with threshold= or success= which trials the judge calls right"
+                    "pass threshold= or success= for the trials that the judge calls right"
                 )
 
     def _check_distinct_columns(self) -> None:
@@ -251,7 +251,7 @@ class Roles:
 
     @property
     def effects(self) -> RunEffects:
-        """How runs vary; numbers are about these very runs if nobody named them."""
+        """How runs vary; numbers are about these runs if nobody named them."""
         return self.run_effects or ("none" if self.run is None else "own")
 
     @property

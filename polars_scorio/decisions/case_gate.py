@@ -99,7 +99,7 @@ class CaseRules:
         if beyond_counts(groups, classes):
             raise ValueError(
                 "gate: fail_on= and must_pass= need success and failure, and the log has rewards "
-                "between 0 and 1: say with threshold= from which reward on a trial succeeds"
+                "between 0 and 1: pass threshold=, from which on a reward is a success"
             )
         (model,), question = trials.models, trials.question
         counts = SuccessCounts.read(groups, classes, tuple(classes.successful), question.name)

@@ -369,7 +369,7 @@ class ModelRows:
 
     @property
     def words(self) -> pl.Series:
-        """The words for what each group rests on: inference, and runs."""
+        """The words for what each group relies on: inference, and runs."""
         return self.evaluated.words(self.row, self.models.law)
 
     def pair_words(

@@ -486,7 +486,7 @@ _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra_trials": pl.UInt
 _SPENT_BY_REWARDS = (
     "next_trials: who spends where rewards vary most lets the number of trials depend on the "
     "rewards, and no numbers of real-valued rewards allow for that. Ask the same number of trials "
-    "of all questions, see trials_needed(), or say with threshold= from where on a reward is a "
+    "of all questions, see trials_needed(), or pass threshold=, from which on a reward is a "
     "success"
 )
 _LARGEST_BUDGET = 10_000_000  # trials are spent one by one

@@ -97,7 +97,7 @@ _SCHEMA = {
 
 
 def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[int, ...] | None:
-    """The classes of trials that are successes to a metric; None: it does not tell them apart."""
+    """The classes of trials that are successes to a metric; None: it does not distinguish them."""
     view = view_of(metric, trials)
     binary = given_reward_range(metric, trials.roles.bounds) or (0, 1)
     if view == "success" or (view == "rewards" and tuple(binary) == (0, 1)):

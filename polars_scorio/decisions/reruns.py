@@ -212,7 +212,7 @@ class _Reruns:
         if counted is None:
             raise ValueError(
                 'reruns: per="question" lists questions that succeed and fail, and these rewards '
-                "are neither: say with threshold= from where on a reward is a success"
+                "are neither: pass threshold=, from which on a reward is a success"
             )
         table, c = evaluated.parts[0].table, counted
         n, size = table.trials, table.size

@@ -282,9 +282,7 @@ def _chosen_scorer(file: Path, names: list[str], scorer: str | None) -> str:
     if names and scorer not in (None, *names):
         raise ValueError(f"{file} has no score {scorer!r}: name one with scorer=, of {names}")
     if scorer is None and len(names) > 1:
-        raise ValueError(
-            f"{file} has several scores, {names}: say which one with scorer={names[0]!r}"
-        )
+        raise ValueError(f"{file} has several scores, {names}: name one with scorer={names[0]!r}")
     return scorer or next(iter(names), "")
 
 

@@ -24,7 +24,7 @@ from polars_scorio.logs.reader_options import (
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none, run_settings, shown_path
 
 _EXPECTED = "the JSON output of promptfoo eval: an object with 'results'"
-SETTINGS = ("config",)  # of each provider: they tell its evaluations apart
+SETTINGS = ("config",)  # of each provider: they distinguish its evaluations
 _ERROR = 2  # promptfoo's failureReason of what was not judged; 1 is a failed assertion
 _COLUMNS = {
     "model": pl.String,

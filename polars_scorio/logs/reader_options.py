@@ -196,7 +196,7 @@ def log_accessor(
     # The trials of a file are of one run, unless a reader says that trials are runs (``run=None``).
     # Warns where a tool planned or reported something else than the rows hold.
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
-    # Runs that no user named are tested by `check`, and numbers are about these very runs.
+    # Runs that no user named are tested by `check`, and numbers are about these runs.
     unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "none"}
     both: RoleOptions = cast("RoleOptions", {**unsaid, **roles, **of_user})
     retries = given.get("retries", "error")

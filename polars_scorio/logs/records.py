@@ -323,7 +323,7 @@ class _Plan:
 
     @property
     def keys(self) -> list[str]:
-        """The columns that tell trials apart: all before the outcome."""
+        """The columns that distinguish trials: all before the outcome."""
         return [*self.texts][: [*self.texts].index("category")]
 
     def rows(self, file: Path) -> Iterator[tuple[int, Row]]:

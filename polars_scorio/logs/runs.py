@@ -209,7 +209,7 @@ class RowTally:
     """Counter of rows and scores of a lazily read file; it warns at the end of the file.
 
     It gets every batch before the filters of the query: else a file would be read twice. Column
-    `by` tells the parts apart; totals without it are those of the whole file.
+    `by` distinguishes the parts; totals without it are those of the whole file.
     """
 
     def __init__(
@@ -280,7 +280,7 @@ _PLACE = ":place"  # column: the place of a run in the order in which runs began
 class Run:
     """A run of a model, as one file of its log describes it.
 
-    Settings tell runs of one model apart: without seeds, and those the log is silent on are absent.
+    Settings distinguish runs of one model: seeds, and what the log does not mention, are absent.
     """
 
     name: str  # the column `run`

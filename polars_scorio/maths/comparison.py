@@ -132,7 +132,7 @@ class StudentPairs:
 class WiderPairs:
     """Pairs with a term of variance that runs add, or with intervals that hold at every look."""
 
-    pairs: Pairs  # at one look, in these very runs
+    pairs: Pairs  # at one look, in these runs
     runs: RunVariance | None  # of the differences, (S, P); None: nothing
     information: Floats | None  # of the model that has less, over the planned one; None: one look
     decided = excluding_zero
@@ -173,7 +173,7 @@ class WiderPairs:
         return np.log(2) - down, up - np.log(2)
 
 
-# From columns of pairs, (P,) or (S, P), to their pairs, at one look, in these very runs.
+# From columns of pairs, (P,) or (S, P), to their pairs, at one look, in these runs.
 Between: TypeAlias = Callable[[Ints, Ints], Pairs]
 
 

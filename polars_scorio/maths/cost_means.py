@@ -188,7 +188,7 @@ class FrontierModels:
         return frontier_of(self.score, self.cost)
 
     def dominated(self, confidence: float) -> Mask:
-        """Models dominated by a surely better and cheaper one, for all models at once."""
+        """Models dominated by a better and cheaper one beyond doubt, for all models at once."""
         # Both differences exceed Student's quantile, without a correction for there being two; that
         # of costs has the upper end as in `CostMeans.ends`. Pairs share the error (Bonferroni).
         models = self.score.size

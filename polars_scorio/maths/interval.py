@@ -370,7 +370,7 @@ PARTS = [field.name for field in fields(Estimate)][:5]
 
 
 def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate]:
-    """Estimates of metrics that are a credit, about these very questions."""
+    """Estimates of metrics that are a credit, about these questions."""
     noises = [*map(np.stack, zip(*mean_noises(asked, draws), strict=True))]
     each = [map(asked.mean, state_estimates(asked.states, gains)) for gains in draws]
     estimate, rest = map(np.stack, zip(*each, strict=True))
@@ -408,7 +408,7 @@ _MOST_SINGLE = 1.5  # effective questions of single trials, over their number
 def average_estimate(
     states: States, w: Floats, strata: Subgroups[States] | None = None
 ) -> Estimate:
-    """The average weight of three or more categories, about these very questions."""
+    """The average weight of three or more categories, about these questions."""
     asked, (unit, low, width) = Weighted(states, strata), unit_weights(w)
     parts = strata or Subgroups.from_whole_groups(states)
     mean, rest = (
@@ -595,7 +595,7 @@ class QuestionValues:
 
 
 class Side(Protocol):
-    """Estimates of models on these very questions, each with its interval."""
+    """Estimates of models on these questions, each with its interval."""
 
     @property
     def mu(self) -> Floats:
@@ -653,7 +653,7 @@ def excluding_zero(pairs: Pairs, c: Floats) -> Mask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredPairs:
-    """Pairs of models on these very questions, arrays (S, P).
+    """Pairs of models on these questions, arrays (S, P).
 
     By the intervals of both (G. Y. Zou, A. Donner 2008, Statistics in Medicine 27, 1693-1702), or
     by paired differences if each of several questions has one trial of both.

@@ -78,7 +78,7 @@ class JudgeRates:
         return self.adjusted_sensitivity + self.adjusted_specificity - 1
 
     def is_informative(self, z: Floats | float) -> Mask:
-        """Whether the judge is surely better than a coin, at critical value z."""
+        """Whether the judge is better than a coin beyond doubt, at critical value z."""
         noise = np.sqrt(self.sensitivity_variance + self.specificity_variance)
         return np.asarray(self.adjusted_index > z * noise)
 

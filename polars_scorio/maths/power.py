@@ -151,7 +151,7 @@ class Forecast(ABC):
 
     @abstractmethod
     def sigma(self, m: Ints) -> Floats:
-        """Expected standard deviations of the intervals, in these very runs."""
+        """Expected standard deviations of the intervals, in these runs."""
 
     @abstractmethod
     def critical_at(self, c: Floats | float, m: Ints) -> Floats | float:

@@ -239,7 +239,7 @@ class RewardNoise:
 
     @classmethod
     def from_questions(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardNoise:
-        """Variance of a mean on these very questions, given `ordered` and the reward range."""
+        """Variance of a mean on these questions, given `ordered` and the reward range."""
         total, size = questions.total, questions.size
         noise = questions.full_noise()
         sum_of_noise = total(noise)

@@ -98,7 +98,7 @@ def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:
     if repeated:
         name, k = repeated[0]
         raise ValueError(
-            f"the report has two rows of the metric {name!r} with k={k}: tell them apart with name="
+            f"the report has two rows of the metric {name!r} with k={k}: give one another name="
         )
 
 

@@ -153,7 +153,7 @@ class ErroredLog:
         return ask(self.filled(pl.lit(value=False)), self.roles).collect_schema()
 
     def row_keys(self, columns: Sequence[str]) -> list[str]:
-        """The columns that tell the rows of an analysis apart."""
+        """The columns that distinguish the rows of an analysis."""
         named = (*self.trials.keys, "metric", "k", "t", "model_a", "model_b")
         return [name for name in named if name in columns]
 
@@ -194,7 +194,7 @@ BRACKETS = (
     Refusal(lambda ask: ask.metric.looks_at != "outcomes" or not ask.metric.calibrated,
             'missing="bounds" is about outcomes, solved or failed, by calibrated numbers: costs, '
             "votes and posteriors have no bracket",
-            'say missing="drop" or which category a missing outcome is'),
+            'pass missing="drop", or the category of a missing outcome'),
 )  # fmt: skip
 
 

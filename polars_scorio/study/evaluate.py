@@ -216,7 +216,7 @@ class Evaluated:
         return StrataModels(*asked, part.scores(row, law))
 
     def words(self, row: Row, law: Law | None) -> pl.Series:
-        """The words for what each group rests on: inference, and runs."""
+        """The words for what each group relies on: inference, and runs."""
         every = [part.scores(row, law).words() for part in self.parts]
         return pl.Series(INFERENCE, np.concatenate(every).tolist(), pl.String)
 

@@ -90,7 +90,7 @@ class InferenceOptions(PlanOptions, total=False):
         Target | None,
         Option(
             None,
-            """"benchmark": the numbers are about these very questions. "population": about all
+            """"benchmark": the numbers are about these questions. "population": about all
             questions that could have been asked, of which these are a sample; intervals are usually
             wider. Default: as set in `df.scorio()`, else "benchmark".""",
         ),

@@ -232,7 +232,7 @@ def metric_slopes(
     elif k not in {None, 1} and (table.size > 1).any():
         raise ValueError(
             f"{metric.name} is of trials from different runs, and some question has several in one "
-            "run of run=. Take ps.avg(), or name what tells the trials of a question apart"
+            "run of run=. Take ps.avg(), or name what distinguishes the trials of a question"
         )
     else:
         slopes = table.weight * _draw_slopes(table.runs_of, values.sum(1), draw)
@@ -267,7 +267,7 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
         unlike = ", ".join(sorted({credited[row][0].name for row in {*credited} - {*views}}))
         warnings.warn(
             f"{unlike}: what runs bring to the largest or the least of several rewards is not "
-            "known. Its intervals are about these very runs; those of ps.avg() are about others.",
+            "known. Its intervals are about these runs; those of ps.avg() are about others.",
             RunWarning,
             stacklevel=2,
         )
@@ -285,7 +285,7 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
         warnings.warn(
             "run= names one run of some model, or runs that its questions do not share, or all of "
             "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
-            "about these very runs.",
+            "about these runs.",
             RunWarning,
             stacklevel=2,
         )

@@ -303,7 +303,7 @@ class CostLaw(Law):
 
     def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata."""
-        # About these very questions each model has the noise of its own trials, and the longer end
+        # About these questions each model has the noise of its own trials, and the longer end
         # of `CostMeans.ends` where it may be dearer. If some question has too few of these, the
         # questions are taken as a sample.
         means, places = self.means, models.places

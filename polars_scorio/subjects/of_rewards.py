@@ -227,7 +227,7 @@ class RewardSums(Subject):
             bounds = np.full(low.size, self.bounds_of(metric))
             for k in metric.row_sizes:
                 questions = self.of_questions(metric, k, cells)
-                if target == "benchmark":  # these very questions are no sample of clusters
+                if target == "benchmark":  # these questions are no sample of clusters
                     questions = replace(questions, cluster=None)
                 questions = questions.ordered()
                 numbers = (
@@ -290,7 +290,7 @@ class RewardSums(Subject):
 
 
 def _benchmark_numbers(noisy: RewardNoise, confidence: Floats | float) -> Scores:
-    """The numbers of a mean on these very questions."""
+    """The numbers of a mean on these questions."""
     lo, hi = noisy.ends((1 - confidence) / 2)
     return Scores.from_numbers(
         "calibrated", (noisy.mu, noisy.mu, noisy.sigma, lo, hi), RewardLaw(noisy)
@@ -322,7 +322,7 @@ def _observed_ends(cells: QuestionCells) -> tuple[Floats, Floats]:
 
 def _refuse_tiny_rewards(groups: pl.DataFrame, trials: Trials) -> None:
     """Refuse rewards so small that their sums lose digits."""
-    advice = ", or say with bounds= which rewards there may be, as in bounds=(0, {power})"
+    advice = ", or pass bounds= with the possible rewards, as in bounds=(0, {power})"
     name, size = trials.category.name, groups[_SIZE].max()
     refuse_tiny(size, LEAST_REWARD_SIZE, "reward", "category", name, advice)
 

@@ -185,8 +185,8 @@ def _stray_labels(truth: Part, classes: Classes) -> Tally:
         pl.col(_STRAY_LABEL).is_not_null(),
         (f": {quote}", Quoted(_STRAY_LABEL), quote),
         f"a label of truth outside {list(classes.known)} in {truth.name!r}",
-        "People and judge must choose from the same categories: recode it, say with success= which "
-        "categories are right, or pass an expression that is true for right answers.",
+        "People and judge must choose from the same categories: recode it, name with success= the "
+        "categories that are right, or pass an expression that is true for right answers.",
     )
     return Tally(
         of_trial={_STRAY_LABEL: pl.when(~_is_any(classes.known, truth)).then(word)},
@@ -229,7 +229,7 @@ UNCORRECTED = (
             "votes over answers have no correction for the errors of a judge", _OTHER),
     Refusal(lambda metric, _: metric.w is not None,
             "the errors of a judge are corrected for right and wrong, not for weights",
-            "leave w= out and say with success= or threshold= what is right, or leave {role}= out"),
+            "leave w= out and pass success= or threshold= for what is right, or leave {role}= out"),
     Refusal(lambda metric, _: not _is_corrected(metric),
             "the errors of a judge are not corrected in this metric", _OTHER),
     Refusal(lambda _, asked: asked.prior is not None,
@@ -275,7 +275,7 @@ class CellJudges:
     rates: JudgeRates  # by all labels of the judge
     judge: Ints  # its number, which cells with the same judge share
     number: Floats  # labels of the judge
-    labels: CellLabels | None = None  # those on these very trials; None: they are from elsewhere
+    labels: CellLabels | None = None  # those on these trials; None: they are from elsewhere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -360,7 +360,7 @@ def labelled_questions(
 
 
 def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:
-    """Refuse groups with fewer labels than an interval can rest on."""
+    """Refuse groups with fewer labels than an interval needs."""
     if not labels.sum():
         raise ValueError(
             "truth: no trial with a verdict has a label, so nothing is known of the judge. Fill "

@@ -140,7 +140,7 @@ def _answer_rules(part: Part, trials: Trials) -> tuple[Rule, ...]:
         (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
         (": ", Quoted(ROWS, "trial")),
         f"no answer at all (null in {part.name!r})",
-        "Trials without an answer abstain. Filter such questions out, or say with missing= what "
+        "Trials without an answer abstain. Filter such questions out, or pass missing= with what "
         'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
         "a vote is never right.",
     )

@@ -238,7 +238,7 @@ class Scores(NamedTuple):
         return {**numbers, **self.facts, INFERENCE: self.words()}
 
     def words(self) -> Words:
-        """The words for what each group rests on."""
+        """The words for what each group relies on."""
         beyond = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
         words = np.where(beyond, RANGE, self.inference).astype(object)
         shared = self.noise.shared
@@ -255,7 +255,7 @@ class Scores(NamedTuple):
         return self._replace(facts={**self.facts, **facts})
 
 
-# Metric name and draw size: what tells the rows of one cell apart.
+# Metric name and draw size: what distinguishes the rows of one cell.
 Row: TypeAlias = "tuple[str, int | None]"
 RowScores: TypeAlias = Mapping[Row, Scores]
 

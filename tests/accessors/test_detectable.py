@@ -143,7 +143,7 @@ def test_the_difference_is_found_with_the_power(target, questions):
             size = (1 - spread) / spread
             rates = random.beta(rate * size, (1 - rate) * size, questions)
             if target == "benchmark":
-                # The difference on these very questions is exactly the planned one.
+                # The difference on these questions is exactly the planned one.
                 rates = np.clip(rates + rate - rates.mean(), 0, 1)
             for question, c in enumerate(random.binomial(trials, rates)):
                 rows.append((log, model, question, trials, int(c)))

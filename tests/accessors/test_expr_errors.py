@@ -75,7 +75,7 @@ CASES = {
         [0, 1, 2], {}, ps.pass_at_k(1),
         (
             "a category that is neither 0 nor 1 in 'x': recode it, pass w with a weight for every "
-            "category, or say with .scorio(success=...) which of them count as success. "
+            "category, or name in .scorio(success=...) those that count as success. "
             "Real-valued rewards have estimates of avg, max_at_k and min_at_k, and no posterior."
         ),
     ),

@@ -61,7 +61,7 @@ def test_ways_out_of_python_alone_are_left_out(folder, capsys):
     assert "name them all in --success. If not, cast" in said
     assert main(["rank", "words.csv", "--category", "reward"]) == 1
     said = capsys.readouterr().err
-    assert "Count in a smaller unit, or say with --bounds which rewards there may be.\n" in said
+    assert "Count in a smaller unit, or pass --bounds with the possible rewards.\n" in said
 
 
 @pytest.mark.filterwarnings("always")

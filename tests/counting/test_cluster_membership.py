@@ -90,7 +90,7 @@ def test_one_cluster_is_no_sample():
     found = r"1 model has only one cluster of questions in 'passage', .*'bob': 'p', with 6 questi"
     with pytest.raises(ValueError, match=found):
         accessor.avg(**SAMPLE)
-    assert accessor.avg()["clusters"].to_list() == [3, 1]  # these very questions are no sample
+    assert accessor.avg()["clusters"].to_list() == [3, 1]  # these questions are no sample
 
 
 def test_one_question_is_as_little_as_without_clusters():

@@ -83,7 +83,7 @@ def test_rewards_below_the_resolution_are_refused_with_a_unit(scale):
     said = (
         r"^no reward of the log in 'category' is larger than [67]\S*, .* lose digits\. Count in a "
     )
-    said += r"smaller unit, as in category=pl\.col\('category'\) \* 1e\d+, or say with bounds= "
+    said += r"smaller unit, as in category=pl\.col\('category'\) \* 1e\d+, or pass bounds= with "
     with pytest.raises(ValueError, match=said):
         averages([reward * scale for reward in TENTHS])
     within = -abs(scale), abs(scale)

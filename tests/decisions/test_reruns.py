@@ -146,7 +146,7 @@ def test_real_rewards_have_a_floor_and_no_flips():
     row = log.scorio.reruns().row(0, named=True)
     assert row["noise_floor"] > 0
     assert (row["flips"], row["flaky"]) == (None, None)
-    with pytest.raises(ValueError, match="say with threshold= from where on"):
+    with pytest.raises(ValueError, match="pass threshold=, from which on"):
         log.scorio.reruns(per="question")
 
 

@@ -40,7 +40,7 @@ def test_both_parts_add_up_in_squares(own, excess):
     runs = runs_of(excess)
     whole = Noise(np.full((1, 2), own), runs).sigma
     np.testing.assert_allclose(whole**2, own**2 + excess)
-    # The numbers of single models may be about these very runs; a comparison never is.
+    # The numbers of single models may be about these runs; a comparison never is.
 
 
 @given(SIZES, SIZES, SIZES, st.floats(0.1, 4.0), st.booleans())

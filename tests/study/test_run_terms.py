@@ -264,7 +264,7 @@ def test_where_runs_cannot_be_seen_a_report_says_so(runs):
     log = log_of({"ada": outcomes})
     if runs > 1:  # ids of their own for each question
         log = log.with_columns(seed=pl.int_range(pl.len()))
-    with pytest.warns(ps.RunWarning, match="intervals are about these very runs"):
+    with pytest.warns(ps.RunWarning, match="intervals are about these runs"):
         said = log.scorio(trial=None, run="seed").avg()
     assert said["inference"].item() == "calibrated, these runs"
     assert_frame_equal(*(rows.drop("inference") for rows in (said, log.scorio(trial=None).avg())))
