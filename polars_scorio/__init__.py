@@ -128,7 +128,7 @@ if not TYPE_CHECKING:  # checkers would take it for a promise of every name
     def __getattr__(name: str) -> object:
         """Import a name when it is first used; answer others with the nearest name."""
         if name == "__version__":
-            return import_module(f"{__name__}.display.words.phrases").installed_version()
+            return import_module(f"{__name__}.display.phrases").installed_version()
         if name not in __all__:
             unknown_name = import_module(f"{__name__}.arguments").unknown_name
             raise unknown_name(f"module {__name__!r}", name, __all__)

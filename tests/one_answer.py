@@ -241,8 +241,8 @@ def _gates(found: Answers, folder: Path, whole: Whole, models: list[str], *words
     rows = whole.of(table("gate", *words, *gate, *drop))
     order = ("fail", "undecided", "pass")
     found.gate["CSV"] = min(rows["verdict"], key=order.index)
-    mark = {"PASS": "pass", "FAIL": "fail", "OPEN": "undecided"}
-    found.gate["terminal"] = mark[re.search(r"\b(PASS|FAIL|OPEN)\b", said)[1]]
+    mark = {"PASS": "pass", "FAIL": "fail", "UNDECIDED": "undecided"}
+    found.gate["terminal"] = mark[re.search(r"\b(PASS|FAIL|UNDECIDED)\b", said)[1]]
     for name, page in (
         ("page", file.read_text("utf-8")),
         ("report", page_of(folder, *words, *gate)[1]),

@@ -278,13 +278,13 @@ def test_all_surfaces_say_the_numbers_of_a_report(name, tmp_path, monkeypatch, c
     if "answer" not in kind.roles:  # a page counts no answers
         verdict = story_of(kind).verdict
         scopes = verdict.parts if strata else [verdict.main]
-        told = pl.concat(
+        account = pl.concat(
             scope.rows.filter(metric=metric.name).select(
                 *(pl.lit(scope.name).alias(column) for column in strata), *NUMBERS
             )
             for scope in scopes
         )
-        assert_frame_equal(told.sort(*strata, "model"), rows, **ALIKE)
+        assert_frame_equal(account.sort(*strata, "model"), rows, **ALIKE)
     if "judge" not in kind.roles:  # a command reads the sample of a judge from a file
         for command, whole in (
             (["rank"], log.rank(metric)),

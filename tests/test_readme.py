@@ -77,4 +77,4 @@ def test_a_step_of_ci_judges_the_gate_that_it_types(tmp_path, monkeypatch):
         Path(version).mkdir()
         log.with_columns(model=pl.lit("agent")).write_parquet(f"{version}/log.parquet")
     assert main(shlex.split(call)) == 0
-    assert Path("gate.md").read_text(encoding="utf-8").startswith("## Gate: pass")
+    assert Path("gate.md").read_text(encoding="utf-8").startswith("# new is better than old.")

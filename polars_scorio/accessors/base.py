@@ -208,12 +208,12 @@ class Accessor(Generic[FrameT]):
             raise unknown_method("an accessor of a log", name, type(self), "report")
 
     def __repr__(self) -> str:
-        from polars_scorio.display.words.phrases import visible_text
+        from polars_scorio.display.phrases import visible_text
 
         return visible_text(as_text(self._title, self._role_rows))
 
     def _repr_html_(self) -> str:
-        from polars_scorio.display.words.phrases import visible_text
+        from polars_scorio.display.phrases import visible_text
 
         return visible_text(as_html(self._title, self._role_rows))
 
@@ -464,7 +464,7 @@ class Accessor(Generic[FrameT]):
         from polars_scorio.study.log_checks import check
 
         def drawn(rows: pl.DataFrame) -> str:
-            from polars_scorio.display.media.write_page import checked_table
+            from polars_scorio.display.media.page import checked_table
 
             return checked_table(rows)
 

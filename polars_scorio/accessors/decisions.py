@@ -383,8 +383,8 @@ class GateMethods(Accessor[FrameT]):
             return self._returned(plan)
 
         def drawn(rows: pl.DataFrame) -> str:
+            from polars_scorio.display.media.page import finding_table
             from polars_scorio.display.media.story import Wishes
-            from polars_scorio.display.media.write_page import finding_table
             from polars_scorio.display.settings import Settings
 
             metrics = () if metric is None else (metric,)

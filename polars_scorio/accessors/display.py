@@ -116,8 +116,8 @@ class ReaderMethods(Accessor[FrameT]):
         [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
         from polars_scorio.display.leaderboard import leaderboard, number_columns
+        from polars_scorio.display.media.page import finding_table
         from polars_scorio.display.media.story import Wishes
-        from polars_scorio.display.media.write_page import finding_table
         from polars_scorio.display.settings import Settings
 
         board = self._asked(leaderboard, metrics or (avg(),), overall=overall, **options)
@@ -259,8 +259,10 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
-        from polars_scorio.display.media.write_page import Order, write_page
+        from polars_scorio.display.media.page import Order, made_page
+        from polars_scorio.display.media.story import Wishes
         from polars_scorio.display.settings import Settings
+        from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
@@ -273,10 +275,11 @@ class ReaderMethods(Accessor[FrameT]):
         }
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
-        order = Order.from_metrics(
-            metrics, settings, self._roles, path.name, title=title, baseline=baseline, margin=margin
-        )
-        refusal = write_page(path, self._lazy(), self._roles, order, totals=self._tool_totals)
+        wishes = Wishes(metrics, settings, baseline, margin)
+        order = Order.from_wishes(wishes, self._roles, path.name, title=title)
+        refuse_missing_folder(path)
+        made, refusal = made_page(self._lazy(), self._roles, order, totals=self._tool_totals)
+        write_whole(path, made.html())
         if refusal is not None:
             raise refusal
         return path

@@ -36,9 +36,9 @@ from polars_scorio.command_line.gate_command import (
 from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import chosen_settings, planned_numbers
 from polars_scorio.command_line.terminal import (
-    Column,
     Progress,
     Screen,
+    TextColumn,
     cells_of,
     command_words,
     print_lines,
@@ -47,16 +47,17 @@ from polars_scorio.command_line.terminal import (
 )
 from polars_scorio.counting.log import bind_roles, collected_together
 from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.ranking_facts import decided_alone
 from polars_scorio.display.facts.scopes import common_questions, whole_scope
-from polars_scorio.display.finding import decided_alone
 from polars_scorio.display.media.card import card_svg, write_card
-from polars_scorio.display.media.story import Story, Wishes, read_story, refusal_finding
-from polars_scorio.display.media.write_page import Order, made_page
+from polars_scorio.display.media.page import Order, made_page, told_words
+from polars_scorio.display.media.story import Story, Wishes, read_story
+from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Table, to_great_table, to_latex
 from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words.phrases import count_of
+from polars_scorio.display.words.ranking_words import tell_refusal
 from polars_scorio.metrics.weighted import avg
 
 
@@ -65,10 +66,9 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     settings = chosen_settings(asked)
     title = asked.title or _log_title(asked)
     roles, totals = log._roles, log._tool_totals
-    order = Order.from_metrics(
-        asked.metric, settings, roles, asked.output, title=title, call=call,
-        baseline=asked.baseline, margin=asked.margin, typed=partial(next_words, call),
-    )  # fmt: skip
+    wishes = Wishes(tuple(asked.metric), settings, asked.baseline, asked.margin)
+    order = Order.from_wishes(wishes, roles, asked.output, title=title, call=call,
+                              typed=partial(next_words, call))  # fmt: skip
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
     progress = Progress(sys.stderr)
@@ -80,9 +80,9 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
         print_text(made.markdown())
     else:
         write_whole(Path(asked.output), made.html())
-        basis = " \N{MIDDLE DOT} ".join(made.finding.basis)
+        basis = " \N{MIDDLE DOT} ".join(made.account.basis)
         notes = [f"{alert.title}. {alert.text}" for alert in made.alerts]
-        parts = [made.finding.words(), basis, *notes, made.outcomes]
+        parts = [told_words(made.account), basis, *notes, made.outcomes]
         screen = Screen.from_output()
         lines = [line for part in filter(None, parts) for line in screen.prose(part, indent=0)]
         print_text("\n".join([*lines, asked.output]))
@@ -105,7 +105,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     if not isinstance(story, Story):
         raise story
     write_card(output, card_svg(story, asked.title or _log_title(asked)))
-    print_text(f"{story.finding.words()}\n{asked.output}")
+    print_text(f"{told_words(story.account)}\n{asked.output}")
 
 
 def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -264,7 +264,7 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
     if isinstance(story, Story):
         summary_answer(reply, story)
         return None
-    why = command_words(refusal_finding(story).words(), vars(asked))
+    why = command_words(told_words(tell_refusal(story)), vars(asked))
     rows_answer(reply, why, coverage, reply.next("describe"), refused=True)
     return story
 
@@ -291,7 +291,7 @@ def _board_lines(board: pl.DataFrame, screen: Screen) -> list[str]:
     """The leaderboard as a table that fits a terminal, and how many columns it leaves out."""
     table = Table.read(board, percent=None)
     columns = [
-        Column(": ".join(filter(None, (each.group, each.head))), each.cells, each.right, each.names)
+        TextColumn(": ".join(filter(None, (each.group, each.head))), each.cells, each.right)
         for each in table.columns
     ]
     plain, number = replace(screen, coloured=False), len(columns)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import warnings
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.command_line.answers import Reply, gate_lines
+from polars_scorio.command_line.answers import Reply
 from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import (
     chosen_settings,
@@ -27,30 +27,16 @@ from polars_scorio.command_line.terminal import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import case_ids, without_questions
-from polars_scorio.display.finding import gate_rows, worst_gate
-from polars_scorio.display.media.page import Page
-from polars_scorio.display.media.write_page import Order, made_page
-from polars_scorio.display.sentences import GateWords
-from polars_scorio.display.table import FrameColumn, Table, cell_text, markdown_table
+from polars_scorio.display.facts.gate_facts import ALL, GateFacts, gate_rows, regressed_names
+from polars_scorio.display.media.page import Order, Page, made_page, markdown_words, told_markdown
+from polars_scorio.display.media.story import Wishes
+from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words.phrases import judge_words, visible_text
+from polars_scorio.display.words.gate_words import gate_sentence, tell_gate
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.study.log_checks import NOTED, CheckWarning
+from polars_scorio.study.log_checks import CheckWarning
 from polars_scorio.study.request import Cases
-
-# Columns of a gate that the sentences say, or that only a program reads.
-_UNREAD = {
-    *("sigma", "pvalue_pass", "pvalue_fail", "broken_by_chance", "pvalue_broken"),
-    "case_verdict",
-    *NOTED,
-}
-# Questions that versions do not share, in the words of an interval.
-_SAMPLED = {"unpaired": "each version on questions of its own"}
-_LEGEND = (
-    "diff: the candidate minus the baseline, in units of the metric; lo, hi: its one-sided ends; "
-    "extra_*: further trials of each question, or questions, that would probably decide."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +45,10 @@ class GateResult:
 
     metric: str
     rows: pl.DataFrame
+    gates: Sequence[GateFacts]  # of each draw size
     sentences: Sequence[str]  # one for each candidate and draw size, over all strata
     row_sentences: Sequence[str]  # one for each of the rows
     regressed: pl.DataFrame  # questions
-    clauses: Mapping[tuple[str, int | None], Sequence[str]] = field(default_factory=dict)
-    level: str = ""  # confidence of the verdicts, in words
 
     @property
     def alarm(self) -> bool:
@@ -138,27 +123,16 @@ def _write_suite(path: str, suite: ET.Element) -> None:
     write_whole(Path(path), visible_text(text) + "\n")
 
 
-def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None:
-    """Write the verdict as a title, the sentences, and a table of each metric."""
-    lines = [f"## Gate: {title}", "", *[results[0].note, ""] * bool(results[0].note)]
+def write_markdown(path: str, results: Sequence[GateResult]) -> None:
+    """Write each gate; of several candidates a sentence for each."""
+    parts = [results[0].note] * bool(results[0].note)
     for result in results:
-        lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
-        lines += [markdown_table(_readable_rows(result.rows)), ""]
-    write_whole(Path(path), visible_text("\n".join([*lines, _LEGEND, ""])))
-
-
-def _readable_rows(rows: pl.DataFrame) -> Table:
-    """The columns that a reader needs; a row over all strata has "all" in their columns."""
-    strata = rows.columns[: rows.columns.index("baseline") - 1]
-    named = rows.with_columns(pl.col(name).cast(pl.String).fill_null("all") for name in strata)
-    known = [column.name for column in named if column.null_count() < column.len()]
-    cells = {
-        name: ["" if value is None else cell_text(value, form) for value in named[name]]
-        for name in known
-        if name not in _UNREAD
-        for form in [".3g" if named.schema[name].is_float() else ""]
-    }
-    return Table([FrameColumn(name, texts, right=False) for name, texts in cells.items()])
+        for gate in result.gates:
+            parts += told_markdown(tell_gate(gate))
+        led = {gate_sentence(gate) for gate in result.gates}
+        rest = [each for each in result.sentences if each not in led]
+        parts += ["\n".join(f"- {markdown_words(each)}" for each in rest)] * bool(rest)
+    write_whole(Path(path), visible_text("\n\n".join(parts) + "\n"))
 
 
 # Exit status of each verdict; 1 and 2 say that there is none.
@@ -191,7 +165,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     tested = "check" in (asked.fail_on or ())
     counted = "fail" if tested and results[0].alarm else counted
     if asked.format == "table":
-        _print_gate(reply, [*zip(metrics, results, strict=True)], counted)
+        _print_gate(reply, results, counted)
     else:
         print_table(pl.concat([result.rows for result in results]), asked.format)
     if asked.json:
@@ -199,47 +173,37 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     if asked.junit:
         write_junit(asked.junit, results, reply.strata, reply.model, asked.undecided, tested=tested)
     if asked.markdown:
-        title = verdict if counted == verdict else f"{verdict}, which counts as {counted}"
-        write_markdown(asked.markdown, title, results)
+        write_markdown(asked.markdown, results)
     if asked.html:
         page = _gate_page(log, baseline, results[0].rows, asked, call)
         write_whole(Path(asked.html), page.html())
     return STATUS[counted]
 
 
-def _print_gate(reply: Reply, gates: Sequence[tuple[Metric, GateResult]], counted: str) -> None:
-    """Print title, differences and further clauses of each metric, and the exit status."""
-    log, asked, lines = reply.log, reply.asked, list[str]()
-    first = gates[0][1]
+def _print_gate(reply: Reply, results: Sequence[GateResult], counted: str) -> None:
+    """Print each gate, and the exit status."""
+    asked, lines, first = reply.asked, list[str](), results[0]
     if first.note:
         mark = ("ALARM", "fail") if first.alarm else ("NOTE", "open")
         said = command_words(first.note, vars(asked))
         lines += reply.screen.prose(said, first=[("  ", ""), mark, ("  ", "")])
-    for metric, result in gates:
-        rows = gate_rows(result.rows, lower_is_better=log._roles.lower_is_better)
-        for part in rows.partition_by("k", maintain_order=True):
-            worst = worst_gate(part)
-            clauses = [*result.clauses[worst["model"], worst["k"]]]
-            if asked.undecided and worst["verdict"] == "undecided":
-                clauses.append(f"it counts as {asked.undecided}")
-            lines += [*[""] * bool(lines), *gate_lines(reply, metric, part, clauses, result.level)]
+    for gate in [gate for result in results for gate in result.gates]:
+        lines += [*[""] * bool(lines), *reply.account(tell_gate(gate))]
     if not asked.html and asked.unmatched != "unpaired":
         lines += reply.next("gate", html="gate.html")
     if STATUS[counted]:
         lines += reply.screen.prose([(f"exit status {STATUS[counted]}", "faint")])
-    reply.show(lines, pl.concat([result.rows for _, result in gates], how="diagonal"))
+    reply.show(lines, pl.concat([result.rows for result in results], how="diagonal"))
 
 
 def _gate_page(
     log: Scorio[Any], baseline: Category, rows: pl.DataFrame, asked: Namespace, call: str
 ) -> Page:
     """The page of a gate by its first metric."""
-    order = Order.from_metrics(
-        (asked.metric or [avg()])[:1], chosen_settings(asked), log._roles, asked.html, call=call,
-        title=Path(asked.html).stem, baseline=baseline, margin=asked.margin,
-        typed=partial(next_words, call),
-    )  # fmt: skip
-    order = replace(order, gates=rows)
+    metrics, settings = tuple((asked.metric or [avg()])[:1]), chosen_settings(asked)
+    wishes, title = Wishes(metrics, settings, baseline, asked.margin, rows), Path(asked.html).stem
+    order = Order.from_wishes(wishes, log._roles, asked.html, call=call, title=title,
+                              typed=partial(next_words, call))  # fmt: skip
     made, refusal = made_page(log.frame.lazy(), log._roles, order)
     if refusal is not None:
         raise refusal
@@ -314,66 +278,52 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         **planned_numbers(asked),
     )
     rows = rows.lazy().collect()
-    trials, model = reply.trials, reply.model
-    fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
-    words = GateWords(
-        metric=metric,
-        model=model,
-        confidence=settings.confidence,
-        power=asked.power,
-        fdr=asked.fdr,
-        points=metric.support == (0, 1) and not fractions,
-        population=settings.target == "population",
-        planned=asked.planned_trials or asked.planned_questions,
-        corrected=judge_words(trials.roles) or _SAMPLED.get(asked.unmatched, ""),
-        undecided=asked.undecided,
-        lower_is_better=trials.roles.lower_is_better,
-        candidates=1 if asked.each_pair else rows[model].n_unique(),
-        whole=reply.whole,
-    )
-    tests = None
+    trials, tests = reply.trials, None
     known = trials.roles.missing != "bounds" and rows["broken"].null_count() < rows.height
     if known and asked.unmatched == "error":
         tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
-    sentences, clauses = [], {}
-    for row in whole_rows(rows, [*trials.strata]).to_dicts():
-        named, nameable = None, True
-        if tests is not None:
-            of_candidate = tests.filter(pl.col(model) == pl.lit(row[model]))
-            keys = [*trials.strata, trials.question.name]
-            named, nameable = _regressed_names(of_candidate, keys, asked.fdr)
-        strata = _strata_rows(rows, row, [*trials.strata], model)
-        sentences.append(words.sentence(row, named, nameable=nameable, strata=strata))
-        _, clauses[str(row[model]), row["k"]] = words.clauses(row, named, nameable=nameable)
-    regressed = pl.DataFrame() if tests is None else tests.filter("regressed")
-    row_sentences = [
-        words.sentence(row, strata=_strata_rows(rows, row, [*trials.strata], model))
-        for row in rows.to_dicts()
-    ]
-    return GateResult(metric.name, rows, sentences, row_sentences, regressed, clauses, words.level)
-
-
-def _strata_rows(
-    rows: pl.DataFrame, whole: dict[str, Any], by: list[str], model: str
-) -> dict[str, dict[str, Any]]:
-    """The rows of the strata below a row over all of them, by the names of the strata."""
-    if any(whole[name] is not None for name in by):
-        return {}
-    same = [pl.col(name).eq_missing(pl.lit(whole[name])) for name in (model, "k")]
-    of_strata = (
-        rows.filter(*same, pl.any_horizontal(pl.col(by).is_not_null())) if by else rows.clear()
+    parts = rows.partition_by("k", maintain_order=True)
+    whole = {part["k"][0]: _gate_facts(reply, metric, part) for part in parts}
+    candidates = [gate.of(name) for gate in whole.values() for name in gate.models]
+    keys = gate_rows(rows, lower_is_better=False).select("k", "model", "stratum").rows()
+    return GateResult(
+        metric.name,
+        rows,
+        [_with_tests(reply, gate, tests) for gate in whole.values()],
+        [gate_sentence(_with_tests(reply, gate, tests)) for gate in candidates],
+        [gate_sentence(whole[k].of(name).of_part(stratum)) for k, name, stratum in keys],
+        pl.DataFrame() if tests is None else tests.filter("regressed"),
     )
-    return {" ".join(str(row[name]) for name in by): row for row in of_strata.to_dicts()}
 
 
-def _regressed_names(
-    tests: pl.DataFrame, keys: Sequence[str], fdr: float
-) -> tuple[list[str], bool]:
-    """The questions of a candidate that regressed, and whether its trials can name a single one."""
-    names = [" / ".join(map(str, row)) for row in tests.filter("regressed").select(keys).rows()]
-    # Of the questions that can have the smallest p of all, one must be able to have it alone.
-    surest = tests.filter(pl.col("pvalue_min") == pl.col("pvalue_min").min())["pvalue_min"]
-    return names, bool(names) or bool(surest.sum() <= fdr)
+def _gate_facts(reply: Reply, metric: Metric, rows: pl.DataFrame) -> GateFacts:
+    """The facts of a gate at one draw size."""
+    asked, roles = reply.asked, reply.trials.roles
+    label = reply.label(metric, reply.cover, rows["k"][0])
+    about = reply.facts(metric, reply.cover, label=f"difference in {label}")
+    candidates = 1 if asked.each_pair else rows[reply.model].n_unique()
+    sampled = "each version on questions of its own" * (asked.unmatched == "unpaired")
+    about = replace(
+        about,
+        made=reply.whole,
+        candidates=candidates,
+        judged=about.judged or sampled,
+        errored=roles.missing == "bounds",
+    )
+    return GateFacts.from_rows(
+        rows, metric, about, lower=roles.lower_is_better, power=asked.power, fdr=asked.fdr,
+        undecided=asked.undecided, whole=reply.whole or ALL,
+    )  # fmt: skip
+
+
+def _with_tests(reply: Reply, gate: GateFacts, tests: pl.DataFrame | None) -> GateFacts:
+    """The gate with the questions of its worst candidate that regressed by tests of their own."""
+    if tests is None:
+        return gate
+    tested = tests.filter(pl.col(reply.model).cast(pl.String) == gate.line.model)
+    keys = [*reply.strata, reply.trials.question.name]
+    broke, nameable = regressed_names(tested, keys, gate.fdr)
+    return replace(gate, broke=broke, nameable=nameable)
 
 
 def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:

@@ -258,7 +258,7 @@ class _Version(Action):
     """Print the version, which is looked up when somebody asks for it."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> None:
-        from polars_scorio.display.words.phrases import installed_version
+        from polars_scorio.display.phrases import installed_version
 
         print(installed_version())
         parser.exit()

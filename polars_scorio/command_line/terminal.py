@@ -49,7 +49,7 @@ _PYTHON_ALONE = (
 
 def print_text(text: str) -> None:
     """Print a text for people, in which no name of a log can command the terminal."""
-    from polars_scorio.display.words.phrases import visible_text
+    from polars_scorio.display.phrases import visible_text
 
     print_data(visible_text(text))
 
@@ -104,7 +104,7 @@ def _output_encoding() -> str:
 
 def print_message(text: str, options: Mapping[str, Any]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
-    from polars_scorio.display.words.phrases import visible_text
+    from polars_scorio.display.phrases import visible_text
 
     said = visible_text(command_words(text, options)).split("\n")
     if sys.stderr.isatty():
@@ -173,7 +173,7 @@ def _option_words(keyword: re.Match[str]) -> str:
 
 Span: TypeAlias = "tuple[str, str]"  # text and style
 Spans: TypeAlias = Sequence[Span]
-Cell: TypeAlias = "str | Spans"
+TextCell: TypeAlias = "str | Spans"
 
 _COLUMNS, _FEWEST = 80, 40  # width without a terminal, and of the narrowest one that is obeyed
 _STYLES = {"bold": 1, "faint": 2, "fail": 31, "pass": 32, "open": 33}
@@ -202,10 +202,10 @@ def cells_of(text: str) -> int:
     )
 
 
-def _clean_spans(cell: Cell) -> tuple[Span, ...]:
+def _clean_spans(cell: TextCell) -> tuple[Span, ...]:
     """The parts of a cell, on one line and without characters that command a terminal."""
-    from polars_scorio.display.finding import plain_text
-    from polars_scorio.display.words.phrases import visible_text
+    from polars_scorio.display.numbers import plain_text
+    from polars_scorio.display.phrases import visible_text
 
     parts: Spans = [(cell, "")] if isinstance(cell, str) else cell
     return tuple((" ".join(visible_text(plain_text(text)).split("\n")), style)
@@ -223,11 +223,11 @@ def shows_colours() -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class TextColumn:
     """A column of a narrow table: heading and cells; names may be cut in their middle."""
 
     head: str
-    cells: Sequence[Cell]
+    cells: Sequence[TextCell]
     right: bool = False
     names: bool = False
     spare: bool = False  # left out where the terminal is too narrow
@@ -319,12 +319,12 @@ class Screen:
             cells.append(f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if styled else text)
         return "".join(cells).rstrip(" ")
 
-    def prose(self, cell: Cell, *, indent: int = _INDENT, first: Cell = "") -> list[str]:
+    def prose(self, cell: TextCell, *, indent: int = _INDENT, first: TextCell = "") -> list[str]:
         """Words broken at spaces; the first line begins with `first`, the others with as much room.
 
         Numbers stay with their units, and words that are longer than a line are broken anywhere.
         """
-        from polars_scorio.display.finding import unbroken_text
+        from polars_scorio.display.numbers import unbroken_text
 
         begin, room = list(_clean_spans(first)), self.width - indent
         lines: list[list[Span]] = [[*begin, (" " * max(0, indent - _span_width(begin)), "")]]
@@ -357,7 +357,7 @@ class Screen:
 
     def command(self, arguments: Sequence[str]) -> list[str]:
         """The command to type next; a shell joins its lines again."""
-        from polars_scorio.display.words.phrases import visible_text
+        from polars_scorio.display.phrases import visible_text
 
         words, room = [PROGRAM], self.width - _INDENT - 6 - 2
         for each in (shlex.quote(visible_text(argument)) for argument in arguments):
@@ -378,7 +378,7 @@ class Screen:
                 for head, part in zip(heads, parts, strict=True)]  # fmt: skip
         return [self._painted_line(row) for row in rows]
 
-    def table(self, columns: Sequence[Column], forest: Forest | None = None) -> list[str]:
+    def table(self, columns: Sequence[TextColumn], forest: Forest | None = None) -> list[str]:
         """A narrow table, with intervals in the place of the column whose heading is empty."""
         kept = [replace(each, cells=[*map(_clean_spans, each.cells)]) for each in columns]
         widths = [max(cells_of(each.head), *map(_span_width, each.cells), 0) if each.cells  # type: ignore[arg-type]
@@ -388,15 +388,15 @@ class Screen:
         if forest is not None and cells >= _CELLS[0]:
             labels, rows = forest.drawn(min(cells, _MOST_CELLS), lines=self.lines)
             place = len(kept) if forest.place is None else forest.place
-            kept.insert(place, Column(labels, [((row, ""),) for row in rows]))
+            kept.insert(place, TextColumn(labels, [((row, ""),) for row in rows]))
             widths.insert(place, len(labels))
         head = [((each.head, "faint"),) for each in kept]
         body = zip(*(each.cells for each in kept), strict=True)
         return [self._painted_line(self._table_row(row, kept, widths)) for row in (head, *body)]
 
     def _fitted_columns(
-        self, columns: list[Column], widths: list[int], wanted: int
-    ) -> tuple[list[Column], list[int], int]:
+        self, columns: list[TextColumn], widths: list[int], wanted: int
+    ) -> tuple[list[TextColumn], list[int], int]:
         """Columns that fit into the width: spare ones go first, then names are cut."""
         room = self.width - _INDENT
         spare = [at for at, each in enumerate(columns) if each.spare][::-1]
@@ -425,7 +425,7 @@ class Screen:
             else each
             for at, each in enumerate(columns)
         ]
-        from polars_scorio.display.words.phrases import short_name
+        from polars_scorio.display.phrases import short_name
 
         heads = [replace(each, head=short_name(each.head, widths[at])) if at in names else each
                  for at, each in enumerate(cut)]  # fmt: skip
@@ -433,7 +433,7 @@ class Screen:
 
     @staticmethod
     def _table_row(
-        cells: Sequence[Sequence[Span]], columns: Sequence[Column], widths: Sequence[int]
+        cells: Sequence[Sequence[Span]], columns: Sequence[TextColumn], widths: Sequence[int]
     ) -> list[Span]:
         row: list[Span] = [(" " * _INDENT, "")]
         for cell, column, width in zip(cells, columns, widths, strict=True):
@@ -454,9 +454,9 @@ def _merged_spans(spans: Sequence[Span]) -> Iterator[Span]:
         yield "".join(text for text, _ in parts), style
 
 
-def _cut_spans(cell: Cell, most: int) -> tuple[Span, ...]:
+def _cut_spans(cell: TextCell, most: int) -> tuple[Span, ...]:
     """A name of one part, without its middle if it is too long."""
-    from polars_scorio.display.words.phrases import short_name
+    from polars_scorio.display.phrases import short_name
 
     (text, style), *rest = _clean_spans(cell)
     if cells_of(text) <= most:

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.log import Trials
-from polars_scorio.display.words.phrases import HIDDEN, visible_text
+from polars_scorio.display.phrases import HIDDEN, visible_text
 from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata

@@ -13,7 +13,7 @@ from polars_scorio.arguments import check_choice, check_count, known_text, value
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.chart_data import LINE, inert_text, spread_places
 from polars_scorio.display.media.marks import palette
-from polars_scorio.display.words.phrases import short_name
+from polars_scorio.display.phrases import short_name
 from polars_scorio.signatures import Option
 from polars_scorio.study.request import InferenceOptions
 

@@ -26,7 +26,7 @@ from polars_scorio.display.chart_data import (
     row_labels,
 )
 from polars_scorio.display.charts import ChartStyle
-from polars_scorio.display.words.phrases import (
+from polars_scorio.display.phrases import (
     each_trials,
     inference_words,
     interval_words,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_scorio.arguments import CONFIDENCE, Overall, check_choice, check_confidence
-from polars_scorio.display.words.phrases import prior_words
+from polars_scorio.display.phrases import prior_words
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.study.request import InferenceOptions, Prior, read_prior
 

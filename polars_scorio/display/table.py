@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag, value_text
 from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
-from polars_scorio.display.words.phrases import (
+from polars_scorio.display.phrases import (
     BEST,
     DAGGER,
     HEADINGS,
@@ -66,7 +66,6 @@ class FrameColumn:
     interval: bool = False  # the cells have intervals
     heat: tuple[float | None, ...] = ()  # 0 (least) to 1 (largest); empty without colours
     bold: tuple[bool, ...] = ()  # the best beyond doubt; empty without any
-    names: bool = False  # the cells name their rows
 
     def bold_cells(self, text: Callable[[str], str], bold: str) -> list[str]:
         """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``.

@@ -19,15 +19,16 @@ from polars_scorio.counting.roles import TRIAL_NAMES, Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
 from polars_scorio.display.facts.log_summary import LogSummary, metric_label
+from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
 from polars_scorio.display.facts.scopes import (
     Scope,
     common_questions,
     default_metrics,
     knows_success,
+    lead_rows,
     page_scopes,
 )
-from polars_scorio.display.settings import Settings
-from polars_scorio.display.words.phrases import (
+from polars_scorio.display.phrases import (
     count_of,
     name_list,
     number_list,
@@ -36,6 +37,7 @@ from polars_scorio.display.words.phrases import (
     step_words,
     text_list,
 )
+from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import CheckFinding, spoken_findings
 from polars_scorio.study.log_checks import CheckWarning, LogChecks, population_findings
@@ -43,23 +45,6 @@ from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
 from polars_scorio.subjects.scores import INFERENCE, OTHER_RUNS
 
-
-def lead_rows(scope: Scope) -> pl.DataFrame:
-    """The rows of the leading metric."""
-    return metric_rows(scope, scope.lead, scope.lead.row_sizes[0])
-
-
-def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
-    """The rows of a metric with one draw size."""
-    return scope.rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)
-
-
-def lead_label(scope: Scope) -> str:
-    """The leading metric as people write it."""
-    return metric_label(scope.lead, scope.lead.row_sizes[0], scope.each)
-
-
-FEW_QUESTIONS = 10  # below which a verdict is about these alone
 _GROUPS = 3  # of identical models that are named
 _ALERTS = {  # above the numbers, the first one before all others
     "errors": "More errors of one model",
@@ -476,7 +461,7 @@ _TARGETS = {
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class MethodNotes:
     """How a page was made."""
 
     sentences: Sequence[str]  # meaning of the numbers, without statistics
@@ -492,7 +477,7 @@ def method_notes(
     call: str,
     version: str,
     now: datetime | None = None,
-) -> About:
+) -> MethodNotes:
     """How a page was made from its counts (in a fixed order), at `now` or `build_time`."""
     when = (now or build_time()).strftime("%Y-%m-%d %H:%M UTC")
     facts = {
@@ -504,7 +489,7 @@ def method_notes(
         "call": call,
         "counts, SHA-256": counts_hash(counts),
     }
-    return About(method_sentences(settings), facts, metric_formulas(metrics))
+    return MethodNotes(method_sentences(settings), facts, metric_formulas(metrics))
 
 
 def method_sentences(settings: Settings) -> tuple[str, str, str]:
@@ -522,21 +507,6 @@ def method_sentences(settings: Settings) -> tuple[str, str, str]:
         "A score is the mean over the questions of what the trials of a model achieved.",
         f"The interval beside it says how far {about} could move it ({settings.level} confidence).",
         "A model is called better only if the interval of the difference leaves out zero.",
-    )
-
-
-def gate_sentences(level: str, margin: str) -> tuple[str, str, str]:
-    """Meaning of the numbers of a gate; `level` is its confidence.
-
-    >>> gate_sentences("one-sided 95 %", "2 points")[1]
-    'Each end of the interval beside it holds by itself (one-sided 95 %).'
-    """
-    about = "The difference is the mean over the questions of what the candidate achieved beyond"
-    passes = f"A gate passes if the lower end is above a loss of {margin}, fails if the upper end"
-    return (
-        f"{about} the baseline.",
-        f"Each end of the interval beside it holds by itself ({level}).",
-        f"{passes} is below, and is else undecided.",
     )
 
 

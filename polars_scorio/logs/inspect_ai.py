@@ -13,8 +13,8 @@ from typing import Any, cast
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.archives import GIGABYTE
 from polars_scorio.logs.inspect_files import (
+    GIGABYTE,
     INSPECT_LOG,
     find_inspect_logs,
     read_inspect_log,

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.files import kept_struct_fields, parquet_columns
 from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
 from polars_scorio.logs.kept_fields import added_columns
-from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
 from polars_scorio.logs.paths import (
     Paths,
     find_files,

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.files import kept_struct_fields, parquet_columns
 from polars_scorio.logs.json_files import unexpected_content
 from polars_scorio.logs.kept_fields import added_columns
-from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
 from polars_scorio.logs.paths import (
     Paths,
     find_files,

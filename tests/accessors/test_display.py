@@ -1,11 +1,13 @@
 """The methods of the accessor for people: what they pass on, and what they refuse."""
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 import polars_scorio as ps
 from polars_scorio.display import leaderboard as board_module
-from polars_scorio.display.media import write_page as page_module
+from polars_scorio.display.media import page as page_module
 from polars_scorio.display.plots import Plots
 from tests.made_logs import unreadable
 
@@ -42,18 +44,24 @@ def test_choices_of_the_accessor_reach_the_leaderboard_and_the_call_wins(r1, mon
 
 def test_a_page_has_the_choices_of_the_accessor_and_the_call_wins(r1, monkeypatch, tmp_path):
     orders = []
-    monkeypatch.setattr(page_module, "write_page", lambda *given, **_: orders.append(given[-1]))
+
+    def pages(order, refusal):
+        orders.append(order)
+        return SimpleNamespace(html=lambda: ""), refusal
+
+    monkeypatch.setattr(page_module, "made_page", lambda *given, **_: pages(given[-1], None))
     accessor = r1.scorio(confidence=0.8, prior="population")
     path = accessor.write_html(str(tmp_path / "x.html"), ps.bayes(), title="X", confidence=0.5)
     (order,) = orders
     assert path == tmp_path / "x.html"
-    assert (order.title, order.metrics) == ("X", (ps.bayes(),))
-    assert (order.settings.confidence, order.settings.prior) == (0.5, "population")
+    assert (order.title, order.asked.metrics) == ("X", (ps.bayes(),))
+    assert (order.asked.settings.confidence, order.asked.settings.prior) == (0.5, "population")
 
 
 def test_why_a_page_has_no_report_is_raised_after_it_is_written(r1, monkeypatch, tmp_path):
     refusal = ValueError("no report")
-    monkeypatch.setattr(page_module, "write_page", lambda *_, **__: refusal)
+    made = SimpleNamespace(html=lambda: "")
+    monkeypatch.setattr(page_module, "made_page", lambda *_, **__: (made, refusal))
     with pytest.raises(ValueError, match="no report"):
         r1.scorio.write_html(tmp_path / "x.html")
 

@@ -15,7 +15,7 @@ from examples.rollouts import rollouts
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.commands import run_check, run_summary
 from polars_scorio.command_line.main import command_parser, main
-from polars_scorio.command_line.terminal import Column, Forest, Screen
+from polars_scorio.command_line.terminal import Forest, Screen, TextColumn
 from tests.display.html.logs import models
 from tests.documents import DATA
 
@@ -141,7 +141,7 @@ def test_a_gate_has_its_mark_verdicts_and_exit_status(capsys):
     printed = answer(capsys, "gate")
     mark, verdict, status = next(
         each
-        for each in (("PASS", "pass", ""), ("FAIL", "fail", "3"), ("OPEN", "open", "4"))
+        for each in (("PASS", "pass", ""), ("FAIL", "fail", "3"), ("UNDECIDED", "undecided", "4"))
         if printed.startswith(f"\n  {each[0]}  ")
     )
     assert re.search(rf"all questions .* {verdict}\n", printed)
@@ -287,8 +287,8 @@ def test_an_interval_that_excludes_zero_does_not_touch_it_and_another_crosses_it
 
 
 def test_a_forest_without_room_is_left_out_and_names_are_cut_in_their_middle():
-    names = Column("model", ["a" * 60, "b"], names=True)
-    score = Column("score", ["50.0 [40.0, 60.0]"] * 2)
+    names = TextColumn("model", ["a" * 60, "b"], names=True)
+    score = TextColumn("score", ["50.0 [40.0, 60.0]"] * 2)
     numbers = forest([(0.4, 0.5, 0.6)] * 2, [True, False])
     wide = Screen(width=100).table([names, score], numbers)
     assert "━" in wide[1]

@@ -11,7 +11,7 @@ import pytest
 
 from polars_scorio.command_line import terminal as progress
 from polars_scorio.command_line.main import main
-from polars_scorio.display.media import write_page
+from polars_scorio.display.media import page
 from tests.command_line.pages import page_text
 from tests.display.html.logs import models
 
@@ -81,7 +81,7 @@ def test_a_log_that_is_refused_has_a_page_and_status_1(capsys):
 
 
 def test_a_folder_that_does_not_exist_is_refused_before_the_work(log, capsys, monkeypatch):
-    monkeypatch.setattr(write_page, "made_page", lambda *_, **__: pytest.fail("the log was read"))
+    monkeypatch.setattr(page, "made_page", lambda *_, **__: pytest.fail("the log was read"))
     assert main(["report", log, "-o", "nowhere/report.html"]) == 2
     assert "there is no folder" in capsys.readouterr().err
 
@@ -114,7 +114,7 @@ def test_a_page_of_the_command_has_no_word_of_python(capsys):
     assert main(["report", "log.parquet"]) == 1
     assert main(["report", "log.parquet", "--missing", "drop", "-o", "dropped.html"]) == 0
     capsys.readouterr()
-    for page in ("report.html", "dropped.html"):
-        said = page_text(page).partition('"use strict"')[0]
+    for name in ("report.html", "dropped.html"):
+        said = page_text(name).partition('"use strict"')[0]
         assert not re.search(r"\b(missing|unscored)=|df\.scorio|check\(\)", said)
     assert "--missing" in page_text("report.html")

@@ -17,7 +17,7 @@ from polars_scorio.command_line.terminal import (
     print_message,
     print_table,
 )
-from polars_scorio.display.words.phrases import MISSING
+from polars_scorio.display.phrases import MISSING
 
 
 @pytest.mark.slow

@@ -229,8 +229,8 @@ def test_a_step_without_questions_of_other_steps_is_named_on_every_surface(capsy
 def pictures(log):
     """Numbers and pictures of a page of steps, without its alerts and the size of the log."""
     page = page_of(log, by="step")
-    drawn = [page.hero, *page.sections]
-    return page.finding, [(each.anchor, each.title, each.figure) for each in drawn], page.todo
+    drawn = [(each.anchor, each.title, each.figure) for each in page.sections]
+    return page.account.blocks[:4], page.figure, drawn, page.account.next.steps
 
 
 @pytest.mark.parametrize("models", [1, 3])
@@ -249,7 +249,7 @@ def test_curves_along_steps_keep_the_common_questions(models):
     (said,) = [each.text for each in page_of(log, by="step").alerts if "steps" in each.title]
     numbers = "The numbers" if models == 1 else "Curves along the steps"
     assert f"{numbers} leave out 3 of 12 questions, which not all steps have." in said
-    anchors = [anchor for anchor, *_ in pictures(log)[1]]
+    anchors = [anchor for anchor, *_ in pictures(log)[2]]
     assert {"gains", "questions"} <= {*anchors} if models == 1 else "steps" in anchors
 
 
@@ -258,12 +258,12 @@ def test_the_line_beneath_a_page_keeps_the_common_questions_too():
     for log, roles, asked in ((run, {"by": "step"}, "rank"), (LACKING, {}, "compare"),
                               (LACKING, {"baseline": "m0"}, "gate")):  # fmt: skip
         page = page_of(log, **roles)
-        assert "unmatched='drop'" in page.command
-        assert f".{asked}(" in page.command
+        assert "unmatched='drop'" in page.account.next.command
+        assert f".{asked}(" in page.account.next.command
         both = (log, log.filter(~pl.col("question").is_in(GONE)))
-        rows, kept = (eval(page.command, {"df": each}) for each in both)  # noqa: S307 - ours
+        rows, kept = (eval(page.account.next.command, {"df": each}) for each in both)  # noqa: S307 - ours
         assert_frame_equal(rows, kept)
-    assert "unmatched" not in page_of(WHOLE).command
+    assert "unmatched" not in page_of(WHOLE).account.next.command
 
 
 def test_describe_and_check_name_the_gap_and_the_way_on(lacking, capsys):

@@ -11,10 +11,10 @@ import polars_scorio as ps
 from examples.site.landing import card_title, in_the_dark
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.finding import Unit
 from polars_scorio.display.media.card import card_svg
 from polars_scorio.display.media.marks import palette
 from polars_scorio.display.media.story import Story, Wishes, read_story
+from polars_scorio.display.numbers import Unit
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of
 from tests.display.html.test_sections import improving_run
@@ -60,7 +60,7 @@ def test_rewards_are_in_their_own_units():
     rewards = 10 * np.random.default_rng(2).random((20, 3))
     log = pl.concat([long(rewards.tolist(), "a"), long((rewards / 2).tolist(), "b")])
     assert not found(log).sheet.board.unit.percent
-    assert "%" not in found(log).finding.numbers
+    assert "%" not in found(log).account.lede
 
 
 def test_the_drawing_is_well_formed_and_stays_on_the_card():
@@ -117,10 +117,12 @@ def texts_of(drawn: str) -> list[ET.Element]:
 def test_the_card_of_a_gate_has_the_differences_of_its_page():
     story = gated_story(models(2, strata=3, questions=20), by="bench")
     texts = [text.text for text in texts_of(card_svg(story, None, DAY))]
-    for label, row in story.gated.lines():
-        ends = story.gated.unit.gaps(row["lo"], row["hi"])
-        place = texts.index(label)
-        assert {ends, story.gated.unit.gap(row["diff"])} == {*texts[place + 1 : place + 3]}
+    gate = story.gated.gate
+    assert len(gate.lines) == 4
+    for line in gate.lines:
+        ends = gate.unit.gaps(line.lo, line.hi)
+        place = texts.index(line.label)
+        assert {ends, gate.unit.gap(line.diff)} == {*texts[place + 1 : place + 3]}
     assert {"0 points", "\N{MINUS SIGN}2"} <= {*texts}
 
 

@@ -53,4 +53,4 @@ def test_a_page_refuses_what_a_report_refuses(log):
     last = pl.col("trial") == 3
     mixed = log.with_columns(passage=pl.when(last).then(pl.lit("p")).otherwise("passage"))
     made = page_of(mixed, ps.avg(), settings=SAMPLE, by="bench", cluster="passage")
-    assert "questions have more than one cluster in 'passage'" in made.headline
+    assert "questions have more than one cluster in 'passage'" in made.account.lede

@@ -1,122 +1,139 @@
-from dataclasses import replace
+"""What is said of a gate, by the rows that `gate` returns."""
 
+import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.sentences import GateWords
+from polars_scorio.display.facts.gate_facts import GateFacts
+from polars_scorio.display.facts.ranking_facts import About
+from polars_scorio.display.numbers import MINUS, plain_text
+from polars_scorio.display.words import gate_words
+from polars_scorio.display.words.gate_words import gate_title, tell_gate
 
+ABOUT = About("difference in avg@4", 0.95, candidates=1)
 ROW = {
-    "model": "v2", "baseline": "v1", "k": None, "margin": 0.05, "verdict": "undecided",
-    "diff": -0.012, "lo": -0.06, "hi": 0.04, "extra_trials": 59, "broken": 1,
-    "broken_by_chance": 3.17,
-    "pvalue_broken": 0.0001,
+    "stratum": None, "model": "v2", "baseline": "v1", "metric": "avg", "k": None, "margin": 0.05,
+    "verdict": "undecided", "diff": -0.012, "lo": -0.06, "hi": 0.04, "sigma": 0.02,
+    "extra_trials": 59, "broken": None, "broken_by_chance": 3.17, "pvalue_broken": 0.0001,
 }  # fmt: skip
-WORDS = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1)
+BROKEN = {"stratum": "safety", "verdict": "fail", "diff": -0.43, "lo": -0.5, "hi": -0.36}
+
+
+def gate_sentence(found):
+    """What is said of a gate, with hyphens for minus signs."""
+    return gate_words.gate_sentence(found).replace(MINUS, "-")
+
+
+def gate_of(*changes, metric=None, about=ABOUT, **facts):
+    """The gate of a row over all questions, and of further ones."""
+    rows = pl.DataFrame([ROW | change for change in changes or ({},)], infer_schema_length=None)
+    return GateFacts.from_rows(rows, metric or ps.avg(), about, lower=False, **facts)
 
 
 def test_an_undecided_gate_says_what_would_decide_it():
-    assert WORDS.sentence(ROW) == (
-        "undecided: it is open whether v2 is worse than v1 by more than 5 points "
-        "(difference in avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question "
-        "decide it with a chance of 80 %; 1 question went from mostly right to mostly wrong "
-        "(3.2 expected between equal models, p < 0.001)"
+    assert gate_sentence(gate_of({"broken": 1})) == (
+        "Undecided: v2 may be worse than v1 by more than 5 points. -1.2 points [-6.0, +4.0] "
+        "(difference in avg@4, margin 5 points, one-sided 95 %). 59 further trials of each "
+        "question decide it with a chance of 80 %. 1 question went from mostly right to mostly "
+        "wrong (3.2 expected between equal models, p < 0.001)."
     )
-    nothing = WORDS.sentence({**ROW, "extra_trials": None, "broken": None})
-    assert nothing.endswith(
-        "no number of further trials of each question is in sight that would decide it"
+    assert gate_sentence(gate_of({"extra_trials": None})).endswith(
+        "No number of further trials of each question would be likely to decide it."
+    )
+    assert "1 further trial of each question decides it" in gate_sentence(
+        gate_of({"extra_trials": 1})
     )
 
 
 def test_ends_have_the_decimals_that_tell_them_from_zero_and_from_the_margin():
-    row = {**ROW, "verdict": "pass", "lo": -0.0496, "hi": 0.0004, "broken": None}
-    assert "by more than 5 points (difference in avg@N -1.2 [-4.96, 0.04], one" in WORDS.sentence(
-        row
-    )
-
-
-BROKEN_STRATUM = {**ROW, "verdict": "fail", "diff": -0.43, "lo": -0.5, "hi": -0.36}
+    said = gate_sentence(gate_of({"verdict": "pass", "lo": -0.0496, "hi": 0.0004}))
+    assert "v2 is not worse than v1 by more than 5 points. -1.2 points [-4.96, +0.04]" in said
 
 
 def test_a_stratum_that_fails_is_named_and_the_mean_keeps_its_own_verdict():
-    row = {**ROW, "verdict": "fail", "diff": 0.017, "lo": -0.012, "hi": 0.047, "broken": None}
-    assert WORDS.sentence(row, strata={"safety": BROKEN_STRATUM, "search": ROW}) == (
-        "fail: v2 is not worse than v1 by more than 5 points over all strata (difference in "
-        "avg@N 1.7 [-1.2, 4.7], one-sided 95 %); worse by more than 5 points: safety -43 [-50, "
-        "-36]; open at a margin of 5 points: search -1.2 [-6, 4]"
+    whole = {"verdict": "fail", "diff": 0.017, "lo": -0.012, "hi": 0.047}
+    account = tell_gate(gate_of(whole, BROKEN, {"stratum": "search"}))
+    assert plain_text(account.title.words) == "v2 is worse than v1 in safety by more than 5 points."
+    assert account.table.column("verdict").words == [
+        "passes; \x01safety\x02 fails", "worse by more than 5 points", "undecided",
+    ]  # fmt: skip
+
+
+def test_a_pass_of_the_mean_names_the_strata_that_are_undecided():
+    whole = {"verdict": "undecided", "lo": -0.03}
+    beyond = {**BROKEN, "verdict": "undecided", "margin": 0.02}
+    account = tell_gate(
+        gate_of(whole, beyond, {"stratum": "search", "verdict": "pass", "lo": -0.01})
+    )
+    title = "Undecided: v2 may be worse than v1 in safety by more than 2 points."
+    assert plain_text(account.title.words) == title
+    assert account.table.column("verdict").words[1] == (
+        "worse by more than 2 points alone, undecided among all parts"
     )
 
 
-def test_a_pass_of_the_mean_names_the_strata_that_are_open():
-    row = {**ROW, "verdict": "pass", "lo": -0.03, "broken": None}
-    beyond = {**BROKEN_STRATUM, "verdict": "undecided", "margin": 0.02}
-    passed = {**ROW, "verdict": "pass", "lo": -0.01}
-    assert WORDS.sentence(row, strata={"safety": beyond, "search": passed}) == (
-        "pass: v2 is not worse than v1 by more than 5 points over all strata (difference in "
-        "avg@N -1.2 [-3, 4], one-sided 95 %); open at a margin of 2 points, after Holm's "
-        "adjustment for all strata: safety -43 [-50, -36]"
-    )
-    alone = WORDS.sentence(row, strata={"search": passed})
-    assert alone.endswith("over all strata (difference in avg@N -1.2 [-3, 4], one-sided 95 %)")
+def test_of_several_candidates_the_parts_of_the_worst_are_named():
+    rows = ({"verdict": "fail", "diff": -0.2, "lo": -0.3, "hi": -0.1}, BROKEN,
+            {"model": "v3", "verdict": "pass", "lo": -0.01})  # fmt: skip
+    (said,) = tell_gate(gate_of(*rows)).texts("clause")
+    expected = "Worse by more than 5 points: safety -43.0 [-50.0, -36.0]."
+    assert plain_text(said).replace(MINUS, "-") == expected
 
 
 def test_a_mean_of_its_own_fails_whatever_its_strata_say():
-    row = {**ROW, "verdict": "fail", "diff": -0.2, "lo": -0.3, "hi": -0.1, "broken": None}
-    assert WORDS.sentence(row, strata={"search": {**ROW, "verdict": "pass"}}).startswith(
-        "fail: v2 is worse than v1 by more than 5 points over all strata ("
-    )
-
-
-def test_a_stratum_that_is_open_by_the_adjustment_alone_says_so():
-    assert WORDS.sentence({**BROKEN_STRATUM, "verdict": "undecided"}).startswith(
-        "undecided: it is open whether v2 is worse than v1 by more than 5 points, after Holm's "
-        "adjustment for all strata (difference in avg@N -43 [-50, -36], one-sided 95 %)"
-    )
-
-
-def test_one_further_trial_is_one_trial():
-    assert "; 1 further trial of each question decides" in WORDS.sentence(
-        {**ROW, "extra_trials": 1}
-    )
+    whole = {"verdict": "fail", "diff": -0.2, "lo": -0.3, "hi": -0.1}
+    found = gate_of(whole, {"stratum": "search", "verdict": "pass", "lo": -0.01})
+    assert plain_text(gate_title(found).words) == "v2 is worse than v1 by more than 5 points."
+    part = gate_sentence(found.of_part("search"))
+    assert part.startswith("search: v2 is not worse than v1 by more than 5 points. -1.2 points")
 
 
 @pytest.mark.parametrize(
-    ("verdict", "words"),
+    ("verdict", "ends", "words"),
     [
-        ("pass", "pass: v2 is better than v1 ("),
-        ("fail", "fail: v2 is worse than v1 ("),
-        ("undecided", "undecided: it is open whether v2 or v1 is better ("),
+        ("pass", (0.01, 0.1), "v2 is better than v1."),
+        ("fail", (-0.1, -0.01), "v2 is worse than v1."),
+        ("undecided", (-0.1, 0.1), "Undecided: v2 may be worse than v1."),
     ],
 )
-def test_at_margin_zero_a_verdict_names_the_better_one(verdict, words):
-    assert WORDS.sentence({**ROW, "margin": 0.0, "verdict": verdict}).startswith(words)
+def test_at_margin_zero_a_verdict_names_the_better_one(verdict, ends, words):
+    lo, hi = ends
+    found = gate_of({"margin": 0.0, "verdict": verdict, "lo": lo, "hi": hi})
+    assert plain_text(gate_title(found).words) == words
 
 
 def test_metrics_of_other_ranges_are_written_as_they_are():
-    words = GateWords(ps.avg(w=[0, 10]), "model", 0.99, 0.8, 0.05, points=False)
-    sentence = words.sentence({**ROW, "verdict": "fail", "margin": 1.5, "diff": -2.25}, ["q4"])
-    assert "by more than 1.5 (" in sentence
-    assert "one-sided 99 %" in sentence
-    assert sentence.endswith("1 question regressed (FDR 5 %): q4")
+    row = {"verdict": "fail", "margin": 1.5, "diff": -2.25, "lo": -2.5, "hi": -1.75}
+    about = About("difference in bayes@4", 0.99, candidates=1)
+    said = gate_sentence(
+        gate_of(row, metric=ps.avg(w=[0, 10]), about=about, fdr=0.05, broke=["q4"])
+    )
+    assert "by more than 1.5. -2.2" in said
+    assert "one-sided 99 %" in said
+    assert said.endswith("1 question regressed (FDR 5 %): q4.")
 
 
 def test_questions_are_named_if_there_are_enough_trials_for_it():
-    many = WORDS.sentence(ROW, [f"q{place}" for place in range(12)])
+    many = gate_sentence(gate_of(broke=[f"q{place}" for place in range(12)]))
     assert many.endswith(
-        "12 questions regressed (FDR 10 %): q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more"
+        "12 questions regressed (FDR 10 %): q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more."
     )
-    assert WORDS.sentence(ROW, []).endswith("tested one by one, 0 questions regressed (FDR 10 %)")
-    few = WORDS.sentence(ROW, [], nameable=False)
-    assert few.endswith("no question is named: one alone has too few trials (FDR 10 %)")
+    none = gate_sentence(gate_of(broke=[]))
+    assert none.endswith("Tested one by one, 0 questions regressed (FDR 10 %).")
+    few = gate_sentence(gate_of(broke=[], nameable=False))
+    assert few.endswith("no question is named: one alone has too few trials (FDR 10 %).")
 
 
 def test_an_undecided_gate_says_as_what_it_counts():
-    words = replace(WORDS, undecided="fail")
-    assert words.sentence(ROW).startswith("undecided, which counts as fail: it is open")
-    assert words.sentence({**ROW, "verdict": "pass"}).startswith("pass: v2")
+    assert gate_sentence(gate_of(undecided="fail")).endswith("It counts as fail.")
+    passed = gate_of({"verdict": "pass", "lo": -0.01}, undecided="fail")
+    assert "counts as" not in gate_sentence(passed)
 
 
 def test_about_a_population_questions_are_counted():
-    words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, planned=1000)
-    sentence = words.sentence({**ROW, "extra_questions": 59})
-    assert "; 59 further questions decide it with a chance of 80 %;" in sentence
-    assert "which holds at every look (planned: 1,000 questions)" in sentence
+    row = {name: value for name, value in ROW.items() if name != "extra_trials"}
+    looks = About("difference in avg@4", 0.95, looks="at every look", candidates=1)
+    rows = pl.DataFrame([{**row, "extra_questions": 59}])
+    said = gate_sentence(GateFacts.from_rows(rows, ps.avg(), looks, lower=False))
+    assert "59 further questions decide it with a chance of 80 %." in said
+    assert "one-sided 95 %, at every look" in said

@@ -3,7 +3,7 @@
 from importlib import metadata
 
 import polars_scorio as ps
-from polars_scorio.display.words.phrases import installed_version
+from polars_scorio.display.phrases import installed_version
 
 
 def test_the_version_is_that_of_the_installed_package():

@@ -2,7 +2,7 @@ import polars as pl
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.words.phrases import judge_words, label_range
+from polars_scorio.display.phrases import judge_words, label_range
 from tests.made_verdicts import verdicts
 
 LOG = verdicts()

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.words.phrases import (
+from polars_scorio.display.phrases import (
     column_heading,
     inference_words,
     interval_words,

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from polars_scorio.display.words.phrases import each_trials, question_count, table_note
+from polars_scorio.display.phrases import each_trials, question_count, table_note
 
 FACTS = pl.DataFrame(
     {

@@ -1,6 +1,6 @@
 """Numbers of things and lists, as sentences of a page have them."""
 
-from polars_scorio.display.words.phrases import (
+from polars_scorio.display.phrases import (
     count_of,
     name_list,
     number_list,

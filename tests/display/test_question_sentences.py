@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_scorio.display.sentences import question_sentences
+from polars_scorio.display.words.question_words import question_sentences
 from tests.decisions.counted import counted
 
 

@@ -18,10 +18,6 @@ def test_a_page_is_calibrated_unless_somebody_names_a_prior():
     }
 
 
-def test_a_plan_is_always_about_the_benchmark():
-    assert Settings(target="population").plan == {"prior": None}
-
-
 @pytest.mark.parametrize("options", [{"prior": "best"}, {"target": "world"}, {"confidence": 95}])
 def test_an_option_that_no_page_has_is_refused(options):
     (name,) = options

@@ -1,7 +1,6 @@
 """Tiers in printed tables, terminals and pages: none contradicts the ranks beside it."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -11,8 +10,10 @@ from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
-from polars_scorio.display.finding import Board, Unit
-from polars_scorio.display.media.sections import forest, forest_note
+from polars_scorio.display.facts.ranking_facts import About, Board, RankingFacts
+from polars_scorio.display.media.tables import table_html
+from polars_scorio.display.numbers import Unit
+from polars_scorio.display.words.ranking_words import tell_ranking
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 WORDS = "Tier 1: no model was shown to be better. Tier 2: worse than some model of tier 1"
@@ -94,14 +95,13 @@ def test_a_line_has_later_tiers_below_it_than_above(tiers, unranked):
 @pytest.mark.parametrize(("tiers", "lines"), [([1, 1, 2, 3], 2), ([1, 2, 1], 0), ([1, 1, 1], 0)])
 def test_a_page_draws_and_explains_lines_that_part_tiers(tiers, lines):
     board = made_board(tiers)
-    drawn = forest(board, "avg@4", "95 %")
+    account = tell_ranking(RankingFacts(board, About("avg@4", 0.95)))
+    drawn = table_html(account.table)
     assert len(re.findall(r'<tr class="[^"]*\bcut\b', drawn)) == lines
     shaded = re.findall(r'<tr class="([^"]*)"><td class="rk">.*?title="(m\d)"', drawn)
     assert [name for kinds, name in shaded if "in" in kinds.split()] == board.leaders
-    none = pl.DataFrame(schema={"best_lo": pl.Float64, "best_hi": pl.Float64})
-    sheet = SimpleNamespace(board=board, main=SimpleNamespace(best=none))
     said = "A line starts a new tier: each model below it is worse than some model above it."
-    assert (said in forest_note(sheet)) == (lines > 0)
+    assert (said in "".join(account.texts("note"))) == (lines > 0)
 
 
 def test_a_terminal_and_a_great_table_have_a_column_of_tiers(tmp_path, capsys):

@@ -8,27 +8,24 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.command_line.answers import forest_lines
+from polars_scorio.command_line.answers import table_lines
 from polars_scorio.command_line.main import main
 from polars_scorio.command_line.terminal import Screen
-from polars_scorio.display.finding import (
-    MINUS,
+from polars_scorio.display.facts.gate_facts import GateFacts
+from polars_scorio.display.facts.ranking_facts import (
+    About,
     Board,
     Curve,
     Gap,
-    Unit,
-    gate_title,
-    html_text,
-    named,
-    pairs_title,
-    plain_text,
-    questions_title,
+    PairsFacts,
+    RankingFacts,
     rank_board,
-    ranking_title,
-    steps_title,
-    strata_title,
 )
+from polars_scorio.display.numbers import MINUS, Unit, html_text, named, plain_text
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.words.gate_words import gate_title
+from polars_scorio.display.words.question_words import questions_title, steps_title, strata_title
+from polars_scorio.display.words.ranking_words import ranking_table, ranking_title, tell_pairs
 from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
 
@@ -40,6 +37,22 @@ def board(names, tier, scores=None):
     tiers = np.array(tier)
     ranks = {"rank_lo": tiers, "rank_hi": tiers, "tier": tiers, "prob_best": score}
     return Board(list(names), score, score - 0.1, score + 0.1, POINTS, **ranks)
+
+
+def ranking(models, **facts):
+    """A ranking of a board."""
+    return RankingFacts(models, About("avg@4", 0.95), **facts)
+
+
+def title_of_ends(lo, hi, margin):
+    """Title of a gate from its two ends alone."""
+    verdict = "pass" if lo > -margin else "fail" if hi < -margin else "undecided"
+    row = {"stratum": None, "model": "v2", "baseline": "v1", "margin": margin, "diff": 0.0,
+           "lo": lo, "hi": hi, "sigma": 0.01, "extra_trials": 1, "verdict": verdict,
+           "metric": "avg", "k": None, "broken": None}  # fmt: skip
+    rows = pl.DataFrame([row], schema_overrides={"stratum": pl.String})
+    found = GateFacts.from_rows(rows, ps.avg(), About("avg@4", 0.95, candidates=1), lower=False)
+    return plain_text(gate_title(found).words)
 
 
 @pytest.mark.parametrize(
@@ -59,20 +72,21 @@ def board(names, tier, scores=None):
     ],
 )
 def test_rankings_have_their_sentence(names, tier, diff, title, chip):
-    said, word, _ = ranking_title(board(names, tier), Gap(diff, -0.1, 0.3, 0.7, None))
-    assert (plain_text(said), word) == (title, chip)
+    found = ranking(board(names, tier), gap=Gap(diff, -0.1, 0.3, 0.7, None))
+    assert (plain_text(ranking_title(found).words), ranking_title(found).chip) == (title, chip)
 
 
 def test_of_equal_first_scores_neither_is_ahead_of_the_other():
     scores = [0.5, 0.5, 0.4, 0.3]
-    said, *_ = ranking_title(board("abcd", (1, 1, 1, 2), scores), Gap(0.0, -0.1, 0.1, 0.5, None))
-    assert plain_text(said) == "a and b are ahead; c may be as good."
-    said, *_ = ranking_title(board("abc", (1, 1, 2), scores[:3]), Gap(0.0, -0.1, 0.1, 0.5, None))
-    assert plain_text(said) == "a and b are ahead."
+    gap = Gap(0.0, -0.1, 0.1, 0.5, None)
+    four = ranking(board("abcd", (1, 1, 1, 2), scores), gap=gap)
+    three = ranking(board("abc", (1, 1, 2), scores[:3]), gap=gap)
+    titles = [plain_text(ranking_title(found).words) for found in (four, three)]
+    assert titles == ["a and b are ahead; c may be as good.", "a and b are ahead."]
 
 
 def test_pairs_that_would_be_decided_alone_are_counted_in_place_of_nothing():
-    said, *_ = ranking_title(board("abc", (1, 1, 1)), None, alone=2)
+    said = ranking_title(ranking(board("abc", (1, 1, 1)), alone=2)).words
     assert said == "2 pairs would be decided alone, none with all at once."
 
 
@@ -81,7 +95,7 @@ def test_pairs_that_would_be_decided_alone_are_counted_in_place_of_nothing():
     [
         (0.02, -0.10, -0.021, "v2 is worse than v1 by more than 2 points."),
         (0.02, -0.10, -0.02, ("v2 is worse than v1, by at least 2.0 points; whether by more than 2 "
-         "points is open.")),
+         "points is undecided.")),
         (0.02, 0.001, 0.1, "v2 is better than v1."),
         (0.02, 0.0, 0.1, "v2 is not worse than v1 by more than 2 points."),
         (0.02, -0.019, 0.1, "v2 is not worse than v1 by more than 2 points."),
@@ -94,7 +108,7 @@ def test_pairs_that_would_be_decided_alone_are_counted_in_place_of_nothing():
     ],
 )  # fmt: skip
 def test_gates_have_the_sentence_of_their_ends(margin, lo, hi, title):
-    assert plain_text(gate_title("v2", "v1", lo, hi, margin, POINTS)[0]) == title
+    assert title_of_ends(lo, hi, margin) == title
 
 
 @pytest.mark.parametrize(
@@ -132,11 +146,11 @@ def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, 
     log = pl.DataFrame(rows, ["step", "question", "trial", "category"], orient="row")
     page = page_of(log, model=None, by="step", lower_is_better=True, validate=False)
     assert page.headline.startswith("Step 500 is better than step 0")
-    assert f"{MINUS}50.0 points" in page.finding.numbers
+    assert f"{MINUS}50.0 points" in page.account.lede
     (gains,) = [each for each in page.sections if each.anchor == "gains"]
     assert gains.title.startswith("It gains")
     assert re.findall(r'<g class="(\w)">', gains.figure)[0] == "a"
-    assert plain_text(page.todo[0]).startswith("Take step 500")
+    assert plain_text(page.account.next.steps[0]).startswith("Take step 500")
 
 
 @pytest.mark.parametrize(
@@ -295,14 +309,20 @@ def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monke
     ],
 )  # fmt: skip
 def test_comparisons_have_their_sentence(rows, title):
+    def title_of_pairs(pairs, *, lower=False):
+        ends = pl.lit(1.0).alias("lo"), pl.lit(1.0).alias("hi"), pl.lit(None, pl.Int64).alias("k")
+        frame = pairs.with_columns(*ends)
+        found = PairsFacts.from_frame(frame, ps.avg(), About("avg@4", 0.95), lower=lower)
+        return plain_text(tell_pairs(found).title.words)
+
     columns = {"model_a": pl.String, "model_b": pl.String, "diff": pl.Float64, "better": pl.String}
     pairs = pl.DataFrame(rows, schema=columns, orient="row")
-    assert plain_text(pairs_title(pairs, lower_is_better=False)) == title
+    assert title_of_pairs(pairs) == title
     turned = pairs.with_columns(-pl.col("diff"))
-    assert plain_text(pairs_title(turned, lower_is_better=True)) == title
+    assert title_of_pairs(turned, lower=True) == title
     costs = [(a, b, None if diff is None else np.exp(-diff), better) for a, b, diff, better in rows]
     ratios = pl.DataFrame(costs, schema=columns, orient="row").rename({"diff": "ratio"})
-    assert plain_text(pairs_title(ratios, lower_is_better=False)) == title
+    assert title_of_pairs(ratios) == title
 
 
 @pytest.mark.parametrize(
@@ -318,8 +338,7 @@ def test_comparisons_have_their_sentence(rows, title):
 )
 def test_an_end_has_the_decimals_that_tell_it_from_zero_and_from_the_margin(lo, hi, edge, ends):
     assert Unit(edge=edge).gaps(lo, hi) == ends
-    least = gate_title("b", "a", -0.044, -0.0004, 0.02, POINTS)[0]
-    assert "by at least 0.04 points" in least
+    assert "by at least 0.04 points" in title_of_ends(-0.044, -0.0004, 0.02)
 
 
 def test_where_lower_is_better_every_surface_names_the_model_with_the_lower_score(
@@ -385,7 +404,7 @@ def test_a_notebook_says_the_title_of_the_page_above_the_leaderboard(log, roles)
     asked = {"overall": "micro"} if roles else {}
     board = log.scorio(**roles).leaderboard(**asked)
     shown = board._repr_html_()
-    assert f'<p class="t">{html_text(page_of(log, **roles).finding.title)}</p>' in shown
+    assert f'<p class="t">{html_text(page_of(log, **roles).account.title.words)}</p>' in shown
     assert shown.count('<tr class="') == log["model"].n_unique()
     assert len(shown.encode()) < 10_000
     assert type(board.frame) is pl.DataFrame
@@ -466,7 +485,7 @@ def test_a_finding_about_steps_takes_no_overall():
     log = models(2, strata=2).with_columns(step=pl.col("bench").str.tail(1).cast(pl.Int64))
     page = page_of(log, settings=Settings(overall="macro"), by="step")
     assert page.refused
-    assert "overall='macro': the strata are steps along 'step'" in page.finding.title
+    assert "overall='macro': the strata are steps along 'step'" in page.account.lede
 
 
 def test_a_notebook_says_no_share_of_questions_of_a_mean_over_strata():
@@ -480,7 +499,7 @@ def test_a_notebook_says_the_title_of_the_page_above_a_gate():
     gate = models(2, strata=2).scorio(by="bench").gate("m00", margin=0.02)
     page = page_of(models(2, strata=2), by="bench", baseline="m00")
     shown = gate._repr_html_()
-    assert html_text(page.finding.title) in shown
+    assert html_text(page.account.title.words) in shown
     assert shown.count("<svg") == 1 + 3  # the axis, both strata together, and each
     assert "dataframe" in models(2).scorio.gate("m00", ps.pass_at_k([1, 2]), margin=0)._repr_html_()
 
@@ -498,7 +517,7 @@ def test_a_gate_has_one_title_on_page_terminal_and_notebook(
     main(["gate", "log.parquet", "--baseline", baseline, "--margin", "0.02", *options])
     assert page.headline in " ".join(capsys.readouterr().out.split())
     shown = log.scorio(**roles).gate(baseline, margin=0.02)._repr_html_()
-    assert html_text(page.finding.title) in shown
+    assert html_text(page.account.title.words) in shown
 
 
 def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_questions_show(
@@ -516,7 +535,7 @@ def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_ques
     moved = (
         "10 questions right at least once at step 0 are never right at step 500; 2 the other way"
     )
-    assert page.finding.aside == f"{moved} round."
+    assert page.account.aside == f"{moved} round."
     (questions,) = [each for each in page.sections if each.anchor == "questions"]
     assert questions.title == "10 questions went out of reach, 2 came into reach."
     assert "Out of reach: 10</h3><p><code>0</code>" in questions.figure
@@ -589,15 +608,15 @@ def test_a_winner_on_few_questions_is_one_on_these_alone(questions, chip, tmp_pa
     monkeypatch.chdir(tmp_path)
     log = pl.concat([long([[1] * 8] * questions, "a"), long([[0] * 8] * questions, "b")])
     page = page_of(log, run_effects="none", validate=False)
-    assert (page.headline, page.finding.chip) == ("a beats b.", chip)
+    assert (page.headline, page.account.title.chip) == ("a beats b.", chip)
     advice = "Nothing: a is the best of these models."
     if questions < 10:
         advice = "Add questions: a is the best on these 3 questions, which say little about others."
-    assert [*map(plain_text, page.todo)] == [advice]
+    assert [*map(plain_text, page.account.next.steps)] == [advice]
     log.scorio(validate=False).write_card("card.svg")
     assert (chip in Path("card.svg").read_text(encoding="utf-8")) == (questions < 10)
     gate = page_of(log, run_effects="none", validate=False, baseline="a")
-    assert gate.finding.chip == chip.replace("decided", "gate: fail")
+    assert gate.account.title.chip == chip.replace("decided", "gate: fail")
 
 
 @pytest.mark.parametrize("questions", [12, 40])
@@ -695,13 +714,13 @@ def test_no_model_is_called_better_than_one_without_a_rank(number, tmp_path, cap
     page = page_of(log, metric)
     titles = {2: "m00 is ahead; m01 may be as good.", 3: "Nothing is decided between 3 models."}
     assert page.headline == titles[number]
-    assert plain_text(page.finding.aside) == "m01 has no rank."
-    assert not any(step.startswith("Nothing:") for step in page.todo)
+    assert plain_text(page.account.aside) == "m01 has no rank."
+    assert not any(step.startswith("Nothing:") for step in page.account.next.steps)
     log.write_parquet("log.parquet")
     for command in ("rank", "summary"):
         main([command, "log.parquet", "--metric", "pass_at_k(8)"])
         assert page.headline in " ".join(capsys.readouterr().out.split())
-    assert html_text(page.finding.title) in log.scorio.leaderboard(metric)._repr_html_()
+    assert html_text(page.account.title.words) in log.scorio.leaderboard(metric)._repr_html_()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -712,12 +731,13 @@ def test_a_winner_needs_the_ranks_of_all_others():
     assert page_of(sure, metric, **asked).headline == "good beats bad."
     page = page_of(log, metric, **asked)
     assert page.headline == "good is ahead; short may be as good."
-    assert plain_text(page.finding.aside) == "bad is ruled out as the best. short has no rank."
+    assert plain_text(page.account.aside) == "bad is ruled out as the best. short has no rank."
     best = [each.scorio(**asked).leaderboard(metric)["pass_at_k_8_best"].any()
             for each in (sure, log)]  # fmt: skip
     assert best == [True, False]
     ranked = rank_board(log.scorio(**asked).rank(metric), "model")
-    shown = "\n".join(forest_lines(Screen(width=72), ranked, "Pass@8"))
+    table = ranking_table(RankingFacts(ranked, About("Pass@8", 0.95)))
+    shown = "\n".join(table_lines(Screen(width=72), table, None))
     assert re.search("\N{EN DASH} +\N{EN DASH} +short", shown)
     strata = [each.with_columns(bench=pl.lit(name)) for name, each in (("x", sure), ("y", log))]
     last = pl.concat([*strata, log.filter(model="short").with_columns(bench=pl.lit("x"))])
@@ -736,5 +756,5 @@ def test_a_score_that_nothing_is_known_of_is_no_number():
     rows = page.numbers["overall"]["report"].filter(metric="avg")
     assert rows["estimate"].null_count() == 2
     assert page.headline == "Nothing is decided between 3 models."
-    assert plain_text(page.finding.numbers).startswith("m00 has ")
+    assert plain_text(page.account.lede).startswith("m00 has ")
     assert "nan" not in page.html().lower().replace("nano", "")

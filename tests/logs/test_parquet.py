@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
+from polars_scorio.logs.files import kept_struct_fields, parquet_columns
 
 
 def test_columns_are_those_of_the_file(tmp_path):

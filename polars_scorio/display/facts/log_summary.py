@@ -16,7 +16,7 @@ from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, 
 from polars_scorio.counting.refusals import identity_rules, refusal_rules, with_identities
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
-from polars_scorio.display.words.phrases import overall_words, question_total, visible_text
+from polars_scorio.display.phrases import overall_words, question_total, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks

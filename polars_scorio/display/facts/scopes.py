@@ -26,9 +26,9 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.facts.log_summary import LogSummary, key_labels
+from polars_scorio.display.facts.log_summary import LogSummary, key_labels, metric_label
+from polars_scorio.display.phrases import overall_words, step_words
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.words.phrases import overall_words, step_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
@@ -242,6 +242,21 @@ class Scope:
         )
         # Means that differ in their last digits are the same.
         return each.sort(pl.col("score").round(12), "question")
+
+
+def lead_rows(scope: Scope) -> pl.DataFrame:
+    """The rows of the leading metric."""
+    return metric_rows(scope, scope.lead, scope.lead.row_sizes[0])
+
+
+def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
+    """The rows of a metric with one draw size."""
+    return scope.rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)
+
+
+def lead_label(scope: Scope) -> str:
+    """The leading metric as people write it."""
+    return metric_label(scope.lead, scope.lead.row_sizes[0], scope.each)
 
 
 def _scores_as_failed(rows: pl.DataFrame) -> pl.DataFrame:

@@ -11,12 +11,13 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from polars_scorio.display.finding import MINUS, Board, Curve, Unit, plain_text, unbroken_text
-from polars_scorio.display.media.gate_sections import Gated, as_number, gate_hue
+from polars_scorio.display.blocks import TableBlock
 from polars_scorio.display.media.marks import Axis, palette
-from polars_scorio.display.media.sections import score_ticks
+from polars_scorio.display.media.step_sections import gains_table
+from polars_scorio.display.media.tables import score_ticks
+from polars_scorio.display.numbers import MINUS, Unit, plain_text, unbroken_text
+from polars_scorio.display.phrases import count_of, short_name, these_questions, visible_text
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words.phrases import count_of, short_name, these_questions, visible_text
 
 if TYPE_CHECKING:
     from polars_scorio.display.media.story import Story
@@ -34,28 +35,27 @@ _COLOURS = {"a": _TONES["a"], "b": _TONES["b"], "m": _TONES["mid"], "o": _TONES[
 
 def card_svg(story: Story, title: str | None = None, day: date | None = None) -> str:
     """The card as a drawing; `title` is a line above the finding."""
-    finding, sheet = story.finding, story.sheet
-    board = sheet.board
+    account, sheet = story.account, story.sheet
     count = count_of(story.log.question_count if story.divided else sheet.asked, "question")
     if sheet.main.each and not story.divided:
         count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"
     many = len(story.log.models)
     models = f"{count_of(many, 'model')}, " * (many > 1)
-    few = finding.chip if finding.chip.endswith(these_questions(sheet.asked)) else ""
+    few = account.title.chip if account.title.chip.endswith(these_questions(sheet.asked)) else ""
     what = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}", few)))
-    said = plain_text(finding.title)
+    said = plain_text(account.title.words)
     size = 58 if len(_title_lines(said, 58)) <= 2 else 48
     parts = [_text_element(_LEFT, 72, 24, what, _SOFT)]
     y = 72 + 36.0
     for line in _title_lines(said, size)[:3]:
         y += 1.14 * size
         parts.append(_text_element(_LEFT, y - 8, size, line, _INK, weight=700))
-    for line in _title_lines(plain_text(finding.numbers or finding.aside), 28)[:2]:
+    for line in _title_lines(plain_text(account.lede or account.aside), 28)[:2]:
         y += 40
         parts.append(_text_element(_LEFT, y + 4, 28, line, _SOFT))
-    parts += _story_picture(story, board, y)
+    parts += _story_picture(story, y)
     day = day or date.today()  # noqa: DTZ011 - the day on the desk of who draws it
-    facts = [*map(plain_text, finding.basis), f"{day.day} {day:%B %Y}"]
+    facts = [*map(plain_text, account.basis), f"{day.day} {day:%B %Y}"]
     foot = " \N{MIDDLE DOT} ".join(facts)
     parts += [
         f'<path d="M64 604h34" stroke="{_COLOURS["a"]}" stroke-width="7" stroke-linecap="round"/>',
@@ -71,27 +71,23 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     )
 
 
-def _story_picture(story: Story, board: Board, y: float) -> list[str]:
+def _story_picture(story: Story, y: float) -> list[str]:
     """The differences of a gate or a run over their zones, else the scores."""
-    if story.gated is not None:
-        rows, gated = _gate_rows(story.gated), story.gated
-        margin, lower = story.asked.margin or 0.0, gated.lower
-        return _difference_rows(rows, y + 50, margin, gated.unit, lower=lower) + _rest_words(
-            len(gated.lines())
-        )
-    if story.divided:
+    table, lower = story.account.table, story.sheet.main.roles.lower_is_better
+    if story.divided or table is None:
         return []
     if story.run is not None:
-        lower = story.sheet.main.roles.lower_is_better
-        return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit(), lower=lower)
-    rows = _board_rows(board)
-    one = len(board.models) == 1
-    axis = Axis(0, 1) if one and board.unit.percent else _axis_of(rows)
-    shaded = int(np.append(board.first_tier[:_ROWS], False).argmin())
-    drawn = _interval_rows(rows, axis, y + 34, 0 if one else shaded)
-    return (
-        drawn + _axis_line(axis, score_ticks(axis, board.unit, 6)) + _rest_words(len(board.models))
-    )
+        rows = _table_rows(gains_table(story.run.curve))
+        return _difference_rows(rows, y + 50, 0.0, Unit(), lower=lower)
+    rows, rest = _table_rows(table), _rest_words(len(table.rows))
+    if story.gated is not None:
+        unit, margin = story.gated.gate.unit, story.asked.margin or 0.0
+        return [*_difference_rows(rows, y + 50, margin, unit, lower=lower), *rest]
+    one = table.kind == "parts"
+    axis = Axis(0, 1) if one and table.percent else _axis_of(rows)
+    shaded = 0 if one else [*(row.bright for row in table.rows[:_ROWS]), False].index(False)
+    labels = score_ticks(axis, Unit(percent=table.percent), 6)
+    return [*_interval_rows(rows, axis, y + 34, shaded), *_axis_line(axis, labels), *rest]
 
 
 def _rest_words(number: int) -> list[str]:
@@ -132,37 +128,14 @@ class _CardRow(NamedTuple):
     ends: str
 
 
-def _board_rows(board: Board) -> list[_CardRow]:
-    """The first models with their scores."""
-    numbers = zip(board.models[:_ROWS], board.lo, board.score, board.hi, strict=False)
+def _table_rows(table: TableBlock) -> list[_CardRow]:
+    """The first rows of a table."""
+    rows = zip(table.column("name").words, table.intervals, table.rows, strict=True)
     return [
-        _CardRow(name, lo, mid, hi, board.hue(place), board.unit.score(mid, sign=False),
-             board.unit.interval(lo, hi))
-        for place, (name, lo, mid, hi) in enumerate(numbers)
-        if np.isfinite(mid)
-    ]  # fmt: skip
-
-
-def _gain_rows(curve: Curve) -> list[_CardRow]:
-    """The gain of a run at each k."""
-    numbers = zip(curve.k, curve.lo, curve.diff, curve.hi, curve.better, strict=True)
-    unit = Unit()
-    return [
-        _CardRow("1 try" if k == 1 else f"{k} tries", lo, mid, hi,
-             "mab"[better], unit.gap(mid), unit.gaps(lo, hi))
-        for k, lo, mid, hi, better in numbers
-    ]  # fmt: skip
-
-
-def _gate_rows(gated: Gated) -> list[_CardRow]:
-    """The differences of a gate, as on its page."""
-    rows, unit = list[_CardRow](), gated.unit
-    for label, row in gated.lines()[:_ROWS]:
-        lo, mid, hi = (as_number(row[name]) for name in ("lo", "diff", "hi"))
-        if np.isfinite(mid):
-            hue = gate_hue(row["side"])
-            rows.append(_CardRow(label, lo, mid, hi, hue, unit.gap(mid), unit.gaps(lo, hi)))
-    return rows
+        _CardRow(name, each.lo, each.mid, each.hi, row.hue, each.text, each.ends)
+        for name, each, row in [*rows][:_ROWS]
+        if np.isfinite(each.mid)
+    ]
 
 
 def _interval_rows(rows: list[_CardRow], axis: Axis, top: float, band: int) -> list[str]:

@@ -15,17 +15,9 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.facts.scopes import Scope
-from polars_scorio.display.finding import (
-    Board,
-    Gap,
-    chance_words,
-    cheapest_title,
-    html_text,
-    named,
-    names_list,
-)
-from polars_scorio.display.media.gate_sections import as_number
+from polars_scorio.display.blocks import Section
+from polars_scorio.display.facts.ranking_facts import Board, Costs, Gap, Sheet, as_number
+from polars_scorio.display.facts.scopes import Scope, lead_rows
 from polars_scorio.display.media.marks import (
     Axis,
     dot,
@@ -40,21 +32,19 @@ from polars_scorio.display.media.marks import (
     tick_row,
     upright,
 )
-from polars_scorio.display.media.page import Section
-from polars_scorio.display.media.sections import (
-    Sheet,
+from polars_scorio.display.media.sections import ruled, score_matrix
+from polars_scorio.display.media.tables import (
     grid_lines,
     line_rows,
     number_table,
-    ruled,
     score_axis,
-    score_matrix,
     score_ticks,
     whole_name,
 )
+from polars_scorio.display.numbers import chance_words, html_text, named, names_list
+from polars_scorio.display.phrases import count_of, range_text, short_name, visible_text
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import lead_rows
-from polars_scorio.display.words.phrases import count_of, range_text, short_name, visible_text
+from polars_scorio.display.words.ranking_words import cheapest_title
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
@@ -99,6 +89,13 @@ class Prices:
             worth = _worth_chances(frame, plain, model, settings)
         return cls(mean.to_numpy(), costs, worth)
 
+    def costs(self, sheet: Sheet) -> Costs:
+        """Costs of a question, and the cheapest model that may be the best."""
+        board, cheap = sheet.board, cheapest_leader(sheet.board, self)
+        ratio = self.mean[0, 0] / self.mean[cheap, 0] if self.mean[cheap, 0] else math.inf
+        lead = Gap.from_pairs(sheet.main.pairs, board.models[0], board.models[cheap])
+        return Costs([*map(self.words, range(len(board.models)))], cheap, ratio, lead)
+
     def words(self, place: int) -> str:
         """The mean cost of a question, in words."""
         return price_words(self.mean[place, 0])
@@ -133,18 +130,6 @@ def cheapest_leader(board: Board, prices: Prices) -> int:
     """The place of the cheapest model of the first tier."""
     leading = np.flatnonzero(board.first_tier) if board.ranked else np.array([0])
     return int(leading[prices.mean[leading, 0].argmin()])
-
-
-def cost_words(board: Board, prices: Prices) -> str:
-    """The price of the first model and of the cheapest that may be the best."""
-    cheap = cheapest_leader(board, prices)
-    if cheap == 0 or len(board.models) == 1:
-        return f"{named(board.models[0])} costs {prices.words(0)} a question."
-    ratio = prices.mean[0, 0] / prices.mean[cheap, 0] if prices.mean[cheap, 0] else math.inf
-    return (
-        f"{named(board.models[cheap])} costs {prices.words(cheap)} a question, "
-        f"{named(board.models[0])} {prices.words(0)}, {ratio:.1f} times as much."
-    )
 
 
 def cost_section(sheet: Sheet, prices: Prices) -> Section:
@@ -299,22 +284,6 @@ def _price_cell(row: dict[str, object] | None) -> str:
     value = "∞" if row["estimate"] is None else price_words(as_number(row["estimate"]))
     hi = "∞" if row.get("unbounded") else price_words(as_number(row["hi"]))
     return f'{value} <span class="k">[{price_words(as_number(row["lo"]))},&nbsp;{hi}]</span>'
-
-
-def cost_advice(sheet: Sheet, prices: Prices) -> str:
-    """Take the cheapest of those that may be the best, unless the lead is worth its price."""
-    board = sheet.board
-    first, place = board.models[0], cheapest_leader(board, prices)
-    if place == 0:
-        return f"Take {named(first)}: none that may be the best is cheaper."
-    cheap = board.models[place]
-    gap = Gap.from_pairs(sheet.main.pairs, first, cheap)
-    lead = "" if gap is None else (
-        f", {board.unit.gap(gap.diff, points=True)} {board.unit.gaps(gap.lo, gap.hi)},"
-    )  # fmt: skip
-    ratio = prices.mean[0, 0] / prices.mean[place, 0] if prices.mean[place, 0] else math.inf
-    return (f"Take {named(cheap)}, unless the lead of {named(first)}{lead} is worth {ratio:.1f} "
-            "times the price.")  # fmt: skip
 
 
 def judge_section(sheet: Sheet) -> Section:

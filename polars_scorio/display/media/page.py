@@ -2,22 +2,77 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from html import escape
 from typing import Any
 
 import polars as pl
 
-from polars_scorio.display.finding import Finding, html_text, plain_text
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.blocks import (
+    Account,
+    Column,
+    Interval,
+    Next,
+    Role,
+    Section,
+    TableBlock,
+    Text,
+    Title,
+)
+from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows
+from polars_scorio.display.media.cost_sections import cost_section, judge_section
 from polars_scorio.display.media.marks import file_text
-from polars_scorio.display.table import Table, markdown_table, markdown_text
-from polars_scorio.display.verdict import About, Alert
-from polars_scorio.display.words.phrases import visible_text
+from polars_scorio.display.media.sections import (
+    QuestionFacts,
+    duel_section,
+    pairs_section,
+    questions_section,
+    reliability_section,
+    strata_section,
+)
+from polars_scorio.display.media.step_sections import (
+    gains_section,
+    runs_section,
+    step_questions_section,
+    steps_hero,
+)
+from polars_scorio.display.media.story import Story, Wishes, read_story
+from polars_scorio.display.media.tables import metrics_table, number_table, table_html
+from polars_scorio.display.media.unranked_sections import (
+    cases_section,
+    flaky_section,
+    readings_section,
+)
+from polars_scorio.display.numbers import MINUS, html_text, plain_text
+from polars_scorio.display.phrases import (
+    count_of,
+    installed_version,
+    range_text,
+    short_name,
+    visible_text,
+)
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.table import FrameColumn, Table, markdown_table, markdown_text
+from polars_scorio.display.verdict import (
+    RUNS_UNTOLD,
+    Alert,
+    MethodNotes,
+    coverage_alerts,
+    method_notes,
+    outcome_words,
+    without_repeated_warnings,
+)
+from polars_scorio.display.words.ranking_words import ranking_table, tell_refusal
+from polars_scorio.metrics.from_text import check_metrics
+from polars_scorio.study.count_checks import SPOKEN
 
-_INTERVAL = re.compile(r"(?<= )\\\[([-+\N{MINUS SIGN}<>\d. ,]+)\\\](?=[ ;,.]|$)")
 _CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence
 _DIGITS = 6  # significant ones of the numbers in JSON
 _ICON = (
@@ -32,45 +87,19 @@ _KINDS = {"json": "application/json", "csv": "text/csv"}
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A finding and how to read it, and beside it one picture; names in words have marks."""
-
-    anchor: str
-    title: str
-    words: Sequence[str]
-    figure: str = ""  # HTML
-    table: Table | None = None  # its numbers for Markdown
-    folded: bool = False  # nothing is decided: one line, and the rest in a fold
-
-    def html(self) -> str:
-        """Nothing without a picture."""
-        if not self.figure:
-            return ""
-        read = "".join(f"<p>{html_text(each)}</p>" for each in self.words if each)
-        title = f"<h2>{html_text(self.title)}</h2>"
-        if self.folded:
-            fold = f"<details><summary>{title}</summary>{read}{self.figure}</details>"
-            return f'<section class="one" id="{self.anchor}">{fold}</section>\n'
-        head = f"<header>{title}{read}</header>"
-        return f'<section class="s" id="{self.anchor}">{head}<div>{self.figure}</div></section>\n'
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """All that a reader sees."""
 
     title: str  # of the log
     summary: str  # how large the log is
-    finding: Finding
+    account: Account
     refused: bool  # there is no report
     alerts: Sequence[Alert]
-    hero: Section  # the first picture, across the page
+    figure: str  # the first picture, across the page
     sections: Sequence[Section]
-    todo: Sequence[str]  # what to do next, sentences
-    command: str  # and what to type for it
     outcomes: str  # what counted as success and as failure
     checked: str  # what the checks found
-    about: About
+    about: MethodNotes
     numbers: dict[str, Any]  # the same as data
     rows: pl.DataFrame  # the report, for a spreadsheet
     folds: dict[str, str]  # titles of tables at the foot, and their HTML
@@ -78,38 +107,35 @@ class Page:
     @property
     def headline(self) -> str:
         """The title as plain text."""
-        return plain_text(self.finding.title)
+        return plain_text(self.account.title.words)
 
     def worded(self, say: Callable[[str], str]) -> Page:
         """The page in the words of who asked for it: a command has no keywords."""
         alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
-        finding = replace(self.finding, aside=say(self.finding.aside))
-        if self.refused:
-            finding = replace(finding, numbers=say(finding.numbers))
-        return replace(self, alerts=alerts, finding=finding, checked=say(self.checked))
+        account = worded(self.account, say, "lede" if self.refused else "aside")
+        return replace(self, alerts=alerts, account=account, checked=say(self.checked))
 
     def html(self) -> str:
         """The page as one file."""
-        finding = self.finding
-        heading = html_text(finding.title)
-        aside = f" <em>{html_text(finding.aside)}</em>" if finding.aside else ""
-        lede = f'<p class="lede">{html_text(finding.numbers)}{aside}</p>\n'
-        basis = _DOT.join(map(html_text, finding.basis))
-        body = "".join(section.html() for section in self.sections)
+        account, title = self.account, self.account.title
+        aside = f" <em>{html_text(account.aside)}</em>" if account.aside else ""
+        lede = f'<p class="lede">{html_text(account.lede)}{aside}</p>\n'
+        basis = _DOT.join(map(html_text, account.basis))
+        body = "".join(section_html(section) for section in self.sections)
         return visible_text(
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="generator" content="polars-scorio">\n'
-            f"<title>{escape(plain_text(finding.title))}</title>\n"
-            f'<meta name="description" content="{escape(plain_text(finding.numbers))}">\n'
+            f"<title>{escape(self.headline)}</title>\n"
+            f'<meta name="description" content="{escape(plain_text(account.lede))}">\n'
             f'<link rel="icon" href="{_ICON}">\n<style>\n{file_text("page.css")}</style></head>\n'
             f'<body><main>\n<div class="mast"><span class="what"><b><bdi>{escape(self.title)}</bdi>'
             f"</b> \N{MIDDLE DOT} {escape(self.summary)}</span>"
-            f'<span class="chip {finding.mood}">{escape(finding.chip)}</span></div>\n'
-            f'{self._alerts()}<h1 id="headline">{heading}</h1>\n{lede}'
+            f'<span class="chip {title.mood}">{escape(title.chip)}</span></div>\n'
+            f'{self._alerts()}<h1 id="headline">{html_text(title.words)}</h1>\n{lede}'
             f'<p class="basis">{basis}</p>\n'
-            f'<div class="hero" id="leaderboard">{self.hero.figure}</div>\n'
-            f"{body}{self._next()}{self._foot()}</main>\n"
+            f'<div class="hero" id="leaderboard">{self.figure}{notes_html(account)}</div>\n'
+            f"{body}{next_html(account.next)}{self._foot()}</main>\n"
             f"<script>\n{file_text('page.js')}</script>\n</body></html>\n"
         )
 
@@ -118,16 +144,6 @@ class Page:
             return ""
         each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in self.alerts)
         return f'<div class="alert" id="alerts" role="note">{each}</div>\n'
-
-    def _next(self) -> str:
-        if not self.todo:
-            return ""
-        first, *rest = self.todo
-        clause, mark, remainder = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
-        lead = f"<b>{html_text(clause)}{mark}</b>{html_text(remainder)}"
-        items = "".join(f"<li>{each}</li>" for each in [lead, *map(html_text, rest)])
-        typed = f"<pre>{escape(self.command)}</pre>" if self.command else ""
-        return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
 
     def _foot(self) -> str:
         facts = self.about.facts
@@ -161,26 +177,17 @@ class Page:
 
     def markdown(self) -> str:
         """The page without its pictures and its data, for a terminal."""
-        finding = self.finding
-        parts = [f"# {_markdown_text(plain_text(finding.title))}"]
-        lines = " ".join(filter(None, [finding.numbers, finding.aside]))
-        parts += [_markdown_text(plain_text(lines))] * bool(lines)
-        parts.append(_markdown_text(_DOT.join(map(plain_text, finding.basis))))
-        parts += [f"- **{each.title}.** {_markdown_text(each.text)}" for each in self.alerts]
-        for section in (self.hero, *self.sections):
+        notes = [f"- **{each.title}.** {markdown_words(each.text)}" for each in self.alerts]
+        parts = [*told_markdown(self.account, notes)]
+        for section in self.sections:
             if section.title:
-                parts.append(f"## {_markdown_text(plain_text(section.title))}")
+                parts.append(f"## {markdown_words(section.title)}")
                 said = () if section.folded else filter(None, section.words)
-                parts += [_markdown_text(plain_text(each)) for each in said]
-            if section.table is not None:
-                parts.append(markdown_table(section.table, text=_markdown_text))
-        if self.todo:
-            parts.append("## What to do next")
-            parts += [f"- {_markdown_text(plain_text(each))}" for each in self.todo]
-        parts.append("## How it was computed")
-        parts += [_markdown_text(" ".join([*self.about.sentences, self.checked, self.outcomes]))]
+                parts += [markdown_words(each) for each in said]
+        parts += [*next_markdown(self.account.next), "## How it was computed"]
+        parts.append(markdown_words(" ".join([*self.about.sentences, self.checked, self.outcomes])))
         facts = self.about.facts | self.about.formulas
-        parts.append("\n".join(f"- {name}: {_markdown_text(fact)}" for name, fact in facts.items()))
+        parts.append("\n".join(f"- {name}: {markdown_words(fact)}" for name, fact in facts.items()))
         return "\n\n".join(filter(None, parts)) + "\n"
 
     def json(self) -> str:
@@ -202,18 +209,461 @@ def _data_link(text: str, kind: str) -> str:
     return f"data:{_KINDS[kind]};charset=utf-8,{text.translate(_ESCAPES)}"
 
 
-def _markdown_text(text: str) -> str:
-    r"""Text that Markdown shows as it is; intervals need no escapes.
-
-    >>> _markdown_text("m_1 *leads* with 52.1 % [42.0, 62.0] (avg@4)")
-    'm_1 \\*leads\\* with 52.1 % [42.0, 62.0] (avg@4)'
-    """
-    return _INTERVAL.sub(r"[\1]", markdown_text(text))
-
-
 def _json_value(value: object) -> object:
     """A frame as its columns and rows, which JSON knows."""
     if isinstance(value, pl.DataFrame):
         rounded = value.with_columns(pl.col(pl.Float64, pl.Float32).round_sig_figs(_DIGITS))
         return {"columns": value.columns, "rows": rounded.rows()}
     return str(value)
+
+
+def told_words(account: Account) -> str:
+    """Title, numbers and aside without marks."""
+    return plain_text(" ".join(filter(None, [account.title.words, account.lede, account.aside])))
+
+
+def worded(account: Account, say: Callable[[str], str], *roles: Role) -> Account:
+    """An account whose texts of some roles are in the words of who asked for it."""
+    said = [
+        replace(each, words=say(each.words))
+        if isinstance(each, Text) and each.role in roles
+        else each
+        for each in account.blocks
+    ]
+    return Account(said)
+
+
+def notes_html(account: Account) -> str:
+    """How to read the first picture."""
+    return "".join(f'<p class="note">{html_text(each)}</p>' for each in account.texts("note"))
+
+
+def next_html(block: Next) -> str:
+    """The box of what to do next, whose first clause is bold."""
+    if not block.steps:
+        return ""
+    first, *rest = block.steps
+    clause, mark, remainder = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
+    lead = f"<b>{html_text(clause)}{mark}</b>{html_text(remainder)}"
+    items = "".join(f"<li>{each}</li>" for each in [lead, *map(html_text, rest)])
+    typed = f"<pre>{escape(block.command)}</pre>" * bool(block.command)
+    return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
+
+
+_GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "hi", "verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Wishes about a page, its title, and by what call it was made."""
+
+    asked: Wishes
+    roles: Roles
+    title: str
+    call: str
+    version: str
+    typed: Callable[..., list[str]] | None = None  # words of a command like the call; else Python
+
+    @classmethod
+    def from_wishes(
+        cls,
+        asked: Wishes,
+        roles: Roles,
+        name: str,
+        *,
+        title: str | None = None,
+        call: str | None = None,
+        typed: Callable[..., list[str]] | None = None,
+    ) -> Order:
+        """Request of a method or a command, whose file is called `name`.
+
+        Without `title` the name is the title; without `call` the call is that of the method.
+        """
+        if asked.metrics:
+            check_metrics(asked.metrics, "write_html")
+        gate = {"baseline": asked.baseline, "margin": asked.margin}
+        against = [f"{word}={value!r}" for word, value in gate.items() if value is not None]
+        words = [repr(name), *map(str, asked.metrics), *against, *_typed_keywords(asked.settings)]
+        call = call or f"{_typed_log(roles)}.write_html({', '.join(words)})"
+        return cls(asked, roles, title or name, call, installed_version(), typed)
+
+
+def _typed_log(roles: Roles) -> str:
+    """A log with its roles, as one would type it."""
+    words = _typed_keywords(roles)
+    return f"df.scorio({', '.join(words)})" if words else "df.scorio"
+
+
+def _typed_keywords(options: Roles | Settings) -> list[str]:
+    """The options that differ from their defaults, as one would type them."""
+    given = [(part.name, getattr(options, part.name), part.default) for part in fields(options)]
+    return [
+        f"{name}={_typed_option(value)}"
+        for name, value, usual in given
+        if repr(value) != repr(usual)
+    ]
+
+
+def _typed_option(value: object) -> str:
+    """A value as one would type it: a single one of several without brackets."""
+    if isinstance(value, tuple) and len(value) == 1:
+        return _typed_option(value[0])
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return "prior_trials"
+    return str(value) if isinstance(value, pl.Expr) else repr(value)
+
+
+def made_page(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    order: Order,
+    tell: Callable[[str], object] = str,  # tell nobody
+    *,
+    totals: pl.DataFrame | None = None,
+) -> tuple[Page, ValueError | TypeError | None]:
+    """The page of a log: its story, or its coverage and the error that refuses a report.
+
+    `tell` gets a word before each step; `totals` has trials and score of each run as its tool gives
+    them.
+    """
+    log, coverage, story = read_story(frame, roles, order.asked, totals=totals, tell=tell)
+    if not isinstance(story, Story):
+        return _refusal_page(log, coverage, order, story), story
+    tell("drawing")
+    with without_repeated_warnings():
+        return story_page(story, order), None
+
+
+def story_page(story: Story, order: Order) -> Page:
+    """The page of a log that can be scored."""
+    log, verdict, account, rows = story.log, story.verdict, story.account, story.sheet.main.rows
+    if story.divided:
+        named = [part.rows.with_columns(stratum=pl.lit(part.name)) for part in verdict.parts]
+        rows = pl.concat(named, how="diagonal_relaxed")
+    about = method_notes(
+        log.cells, verdict.metrics, order.asked.settings, call=order.call, version=order.version
+    )
+    if story.gated is not None:
+        about = replace(about, sentences=())
+    overall, covered = verdict.overall, covered_models(story.coverage)
+    numbers: dict[str, object] = {
+        "title": order.title,
+        "headline": plain_text(account.title.words),
+        "lede": plain_text(" ".join(account.texts("lede", "aside"))),
+        "basis": [*map(plain_text, account.basis)],
+        "outcomes": verdict.outcomes,
+        "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
+        "about": about.facts,
+        "coverage": covered,
+        "overall": None if overall is None else _scope_frames(overall),
+        "strata": {part.name: _stratum_scores(part) for part in verdict.parts},
+    }
+    if story.gated is not None:
+        gates = story.gated.gate.rows.select(*_GATE_NUMBERS)
+        numbers["baseline"] = {"gates": gates, "changed": story.gated.all_changed()}
+    return Page(
+        title=order.title,
+        summary=log_size(log, story.coverage),
+        account=Account([*account.blocks, Next(story.steps, _next_command(story, order))]),
+        refused=False,
+        alerts=verdict.alerts,
+        figure=first_picture(story),
+        sections=[*_page_sections(story)],
+        outcomes=verdict.outcomes,
+        checked=verdict.checked,
+        about=about,
+        numbers=numbers,
+        rows=rows.select(pl.exclude(pl.List, pl.Struct)),
+        folds={
+            "Coverage of each model": coverage_table(covered),
+            "Other metrics": metrics_table(ranking_table(story.ranking()))
+            * bool(story.facts and story.asked.metrics),
+        },
+    )
+
+
+def first_picture(story: Story) -> str:
+    """The first picture: what the title is about."""
+    if story.run is not None:
+        return steps_hero(story.run, story.sheet.settings.level)
+    if story.divided:
+        return strata_section(story.sheet, story.verdict.parts, story.log.noun).figure
+    table = story.account.table
+    return "" if table is None else table_html(table)
+
+
+def _page_sections(story: Story) -> Iterator[Section]:
+    """The sections in their order; those without content have no picture and are not written."""
+    if story.facts is None:
+        return
+    if story.gated is not None:
+        names = story.sheet.board.models
+        yield cases_section(story.gated, story.facts, names)
+        yield reliability_section(story.fan, ["a", "m", *["o"] * len(names)])
+        if len(names) > 2:
+            yield questions_section(story.sheet, story.facts)
+    elif story.run is not None:
+        yield gains_section(story.run, story.sheet.settings)
+        yield step_questions_section(story.run, story.verdict.counted)
+    elif len(story.sheet.board.models) > 1:
+        yield from _ranking_sections(story, story.facts)
+    else:
+        yield from _reliability_sections(story)
+        yield from _sections_of_roles(story)
+        yield flaky_section(story.facts, story.sheet)
+
+
+def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
+    """Several models: costs, judge and steps first, where somebody gave them."""
+    sheet = story.sheet
+    yield from _sections_of_roles(story)
+    if sheet.main.errored:
+        yield readings_section(story.ranking())
+    elif story.log.steps is not None:
+        yield runs_section(story.verdict.counted.of_shared_steps(), sheet)
+    if sheet.board.ranked:
+        yield Section("duel", "", []) if sheet.main.errored else duel_section(sheet)
+        if story.parts:
+            yield strata_section(sheet, story.parts, story.log.noun)
+        yield pairs_section(sheet)
+    yield from _reliability_sections(story)
+    yield questions_section(sheet, facts)
+
+
+def _sections_of_roles(story: Story) -> Iterator[Section]:
+    if story.prices is not None:
+        yield cost_section(story.sheet, story.prices)
+    if story.sheet.main.judged:
+        yield judge_section(story.sheet)
+
+
+def _reliability_sections(story: Story) -> Iterator[Section]:
+    board = story.sheet.board
+    hues = [*map(board.hue, range(len(board.models)))]
+    yield reliability_section(story.fan, hues)
+
+
+def _next_command(story: Story, order: Order) -> str:
+    """A line to type for that, in the words of who asked."""
+    command, changes = _next_question(story)
+    if order.typed is not None:
+        words = order.typed(command, **changes) if command else []
+        return shlex.join(["polars-scorio", *words]) if words else ""
+    roles, metric, settings = order.roles, changes.pop("metric", None), story.asked.settings
+    if story.run is not None:
+        roles = replace(roles, model=changes.pop("model"), by=changes.pop("by"))
+        settings = replace(settings, overall=changes.pop("overall"))
+    typed = [f"metric={metric}"] * (metric is not None)
+    if story.gated is not None:
+        typed = [repr(story.gated.baseline), f"margin={story.asked.margin}", *typed]
+    typed += _typed_keywords(replace(settings, overall=None)) * (command != "reruns")
+    typed += [f"{name}={value!r}" for name, value in changes.items()]
+    return f"{_typed_log(roles)}.{command}({', '.join(typed)})" if command else ""
+
+
+def _next_question(story: Story) -> tuple[str, dict[str, Any]]:
+    """The command, or method, that asks what a page asks, and options beside those of the page."""
+    of_steps = story.run is not None and story.log.shared_by_steps is not None
+    lacking = of_steps or story.coverage["missing"].sum() > 0
+    keeps = {"unmatched": "drop"} if lacking else {}
+    if story.run is not None:  # its steps are ranked by one try
+        steps = {"model": story.run.name, "by": (), "metric": None, "overall": None}
+        return "rank", {**steps, **keeps}
+    main = story.sheet.main
+    lead = main.lead if story.gated is None else story.gated.lead
+    metric = {"metric": str(lead)} if story.asked.metrics else {}
+    if story.divided:
+        return "rank", {**metric, **keeps}
+    if len(story.sheet.board.models) == 1:
+        return "" if main.judged else "reruns", metric
+    overall = {} if main.overall is None else {"overall": main.overall}
+    return "compare" if story.gated is None else "gate", {**metric, **overall, **keeps}
+
+
+def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
+    """The models and frames of the whole log, or of the stratum that the finding is about."""
+    ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
+    frames = {} if len(scope.models) == 1 else ranks
+    return {"models": scope.models, "report": scope.rows, **frames}
+
+
+def page_pairs(scope: Scope) -> pl.DataFrame:
+    """The pairs of a page; of many models only those of the first one.
+
+    The file would grow with the square of their number.
+    """
+    columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
+    pairs = scope.pairs.select(columns).fill_nan(None)
+    if len(scope.models) > MANY:
+        first = scope.models[0]
+        pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))
+    return pairs
+
+
+def _stratum_scores(scope: Scope) -> pl.DataFrame:
+    """Scores of a stratum by the leading metric, and the ranks."""
+    scores = lead_rows(scope).select("model", "mu", "lo", "hi")
+    return scores.join(scope.ranks["model", "rank_lo", "rank_hi"], on="model")
+
+
+def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
+    about = method_notes(
+        log.cells, order.asked.metrics, order.asked.settings, call=order.call, version=order.version
+    )
+    about = replace(about, sentences=())
+    further = Next([_FIRST_STEP], _ways_out(str(error), order))
+    return Page(
+        title=order.title,
+        summary=log_size(log, coverage),
+        account=Account([*tell_refusal(error).blocks, further]),
+        refused=True,
+        alerts=[*coverage_alerts(log, coverage)] if coverage.height else [],
+        figure=coverage_table(covered_models(coverage)),
+        sections=[],
+        outcomes=outcome_words(log, order.asked.metrics),
+        checked="",
+        about=about,
+        numbers={"title": order.title, "refused": str(error), "about": about.facts,
+                 "coverage": coverage},
+        rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
+        folds={},
+    )  # fmt: skip
+
+
+_FIRST_STEP = "Look at what the log has, then take one of the ways out that the message names."
+_WAY_OUT = re.compile(r'\b(missing|unscored)=("[a-z]+"|-?\d+)')  # in a message
+
+
+def _ways_out(reason: str, order: Order) -> str:
+    """Lines to type: what the log has, and its page with each option that a message gives."""
+    ways = [{name: json.loads(value)} for name, value in dict.fromkeys(_WAY_OUT.findall(reason))]
+    if order.typed is not None:
+        asked = [order.typed("describe"), *(order.typed("report", **way) for way in ways)]
+        return "\n".join(shlex.join(["polars-scorio", *words]) for words in asked if words)
+    log = _typed_log(order.roles)
+    again = [order.call.replace(log, _typed_log(replace(order.roles, **way)), 1) for way in ways]
+    return "\n".join([f"{log}.describe()", *again])
+
+
+def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:
+    """How large the log is; the steps of a run have the same questions, other strata have not."""
+    sizes = [count_of(coverage["model"].n_unique(), "model")]
+    if "stratum" in coverage.columns and coverage["stratum"].n_unique() > 1:
+        noun = "step" if log.steps is not None else "stratum"
+        sizes.append(count_of(coverage["stratum"].n_unique(), noun))
+    words = ", ".join([*sizes, count_of(log.question_count, "question")])
+    if coverage.height and {"n_min", "n_max"} <= {*coverage.columns}:
+        least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)
+        if most is not None:
+            each = range_text(least, most)
+            words += f" \N{MULTIPLICATION SIGN} {each} trial{'' if most == 1 else 's'}"
+    return words
+
+
+def covered_models(coverage: pl.DataFrame) -> pl.DataFrame:
+    """The coverage of each model, over all strata."""
+    numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
+    known = [name for name in numbers if coverage[name].null_count() < coverage.height]
+    each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
+    columns = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
+    return each.select("model", *columns).sort("model")
+
+
+def coverage_table(models: pl.DataFrame) -> str:
+    """The coverage of models, of the first hundred."""
+    first, *heads = map(escape, models.columns)
+    rows = models.head(100).cast(pl.String).iter_rows()
+    lines = [("", escape(short_name(name)), rest) for name, *rest in rows]
+    return number_table("What is in the log", first, heads, lines)
+
+
+def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
+    """Title, numbers and first picture of the page of a log; nothing where rows say otherwise."""
+    *_, story = read_story(frame, roles, asked)
+    if not isinstance(story, Story):
+        return ""
+    if asked.gates is None and RUNS_UNTOLD in [alert.title for alert in story.verdict.alerts]:
+        return ""
+    account = story.account
+    drawn = first_picture(story) if account.table is None else table_html(account.table)
+    # Outputs of a notebook share one page, and an id is there once.
+    drawn = drawn.replace('grid"', f'grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"')
+    facts = " \N{MIDDLE DOT} ".join(map(html_text, (account.lede, *account.basis)))
+    return _scoped_html(
+        f'<p class="t">{html_text(account.title.words)}</p><p class="l">{facts}</p>{drawn}'
+    )
+
+
+def checked_table(rows: pl.DataFrame) -> str:
+    """Sentences of alarms above the rows of a check, or that there is none."""
+    said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
+    title = f'<p class="t">{escape(said or "Nothing found.")}</p>'
+    return _scoped_html(title) + visible_text(rows._repr_html_())
+
+
+def _scoped_html(body: str) -> str:
+    style = file_text("notebook.css")
+    return f'<div class="scorio"><style>{style}</style>{visible_text(body)}</div>'
+
+
+def section_html(section: Section) -> str:
+    """A finding and its picture; nothing without a picture."""
+    if not section.figure:
+        return ""
+    read = "".join(f"<p>{html_text(each)}</p>" for each in section.words if each)
+    title = f"<h2>{html_text(section.title)}</h2>"
+    if section.folded:
+        fold = f"<details><summary>{title}</summary>{read}{section.figure}</details>"
+        return f'<section class="one" id="{section.anchor}">{fold}</section>\n'
+    head = f"<header>{title}{read}</header>"
+    return f'<section class="s" id="{section.anchor}">{head}<div>{section.figure}</div></section>\n'
+
+
+_INTERVAL = re.compile(rf"(?<= )\\\[([-+{MINUS}<>\d. ,]+)\\\](?=[ ;,.]|$)")
+_DOT = " \N{MIDDLE DOT} "
+
+
+def markdown_words(text: str) -> str:
+    r"""Text that Markdown shows as it is; intervals need no escapes.
+
+    >>> markdown_words("m_1 *leads* with 52.1 % [42.0, 62.0] (avg@4)")
+    'm_1 \\*leads\\* with 52.1 % [42.0, 62.0] (avg@4)'
+    """
+    return _INTERVAL.sub(r"[\1]", markdown_text(plain_text(text)))
+
+
+def told_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
+    """Titles, sentences, warnings, tables and clauses, as paragraphs."""
+    parts = [
+        f"# {markdown_words(each.words)}" for each in account.blocks if isinstance(each, Title)
+    ]
+    verdict = f"**{account.title.chip}** " * bool(account.title.mark)
+    parts.append(verdict + markdown_words(" ".join(account.texts("lede", "aside", "plain"))))
+    parts += [markdown_words(_DOT.join(account.basis)), *notes]
+    parts += [_table_markdown(each) for each in account.blocks if isinstance(each, TableBlock)]
+    parts.append("\n".join(f"- {markdown_words(each)}" for each in account.texts("clause")))
+    return [part for part in parts if part]
+
+
+def next_markdown(block: Next) -> list[str]:
+    """The steps to take next."""
+    steps = [f"- {markdown_words(step)}" for step in block.steps]
+    return ["## What to do next", *steps] if steps else []
+
+
+def _table_markdown(table: TableBlock) -> str:
+    """A table, but for what pictures alone show."""
+    kept = [each for each in table.columns if each.kind not in {"tier", "chance"}]
+    return markdown_table(Table([_written_column(each, table) for each in kept]), markdown_words)
+
+
+def _written_column(column: Column, table: TableBlock) -> FrameColumn:
+    percent = " (%)" * (column.kind == "interval" and table.centre is None and table.percent)
+    cells = [
+        f"{each.text} {each.ends}".strip() or "\N{EN DASH}"
+        if isinstance(each, Interval)
+        else short_name(plain_text(each.words))
+        for each in column.cells
+    ]
+    left = column.kind in {"name", "verdict"}
+    return FrameColumn((column.head or "part") + percent, cells, right=not left)

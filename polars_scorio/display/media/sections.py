@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -14,23 +14,15 @@ import polars as pl
 
 from polars_scorio.decisions.compare import pair_ends
 from polars_scorio.decisions.question_analysis import question_analysis
+from polars_scorio.display.blocks import Section
+from polars_scorio.display.facts.ranking_facts import Board, Sheet
 from polars_scorio.display.facts.scopes import (
     MANY,
     Scope,
     average_metric,
     holds_fractions,
     knows_success,
-)
-from polars_scorio.display.finding import (
-    Board,
-    Gap,
-    Unit,
-    chance_words,
-    html_text,
-    named,
-    names_list,
-    questions_title,
-    strata_title,
+    lead_rows,
 )
 from polars_scorio.display.media.marks import (
     Axis,
@@ -49,258 +41,36 @@ from polars_scorio.display.media.marks import (
     tick_row,
     upright,
 )
-from polars_scorio.display.media.page import Section
+from polars_scorio.display.media.tables import (
+    cell_html,
+    first_of_many,
+    grid_lines,
+    number_table,
+    score_axis,
+    score_ticks,
+    shown_models,
+    whole_name,
+)
+from polars_scorio.display.numbers import Unit, chance_words, html_text, named, names_list
+from polars_scorio.display.phrases import count_of, short_name, success_word, without_stratum
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.table import FrameColumn, Table
-from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
-from polars_scorio.display.words.phrases import count_of, short_name, success_word, these_questions
+from polars_scorio.display.words.question_words import questions_title, strata_title
+from polars_scorio.display.words.ranking_words import score_cell
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.study.report import report
 
-_TIGHT, _TOP = 12, 15  # models, from where on rows are tight, and shown of many
+_TIGHT = 12  # models, from where on rows are tight
 _PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
 _BREAKS = "-_/.:"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
-    """Numbers that the sections of a page share."""
-
-    main: Scope
-    board: Board
-    gap: Gap | None  # of the first two
-    settings: Settings
-
-    @classmethod
-    def from_scope(cls, main: Scope, settings: Settings) -> Sheet:
-        """The numbers of a scope, the best model first."""
-        board = Board.from_rows(lead_rows(main), main.ranks)
-        several = len(board.models) > 1 and main.pairs.width
-        gap = Gap.from_pairs(main.pairs, *board.models[:2]) if several else None
-        return cls(main, board, gap, settings)
-
-    @property
-    def at_once(self) -> str:
-        """Over what the verdicts hold, in words."""
-        return ", for all pairs at once" if len(self.board.models) > 2 else ""
-
-    @property
-    def asked(self) -> int:
-        """The number of questions."""
-        return int(lead_rows(self.main)["questions"].max() or 0)  # type: ignore[arg-type]
-
-    def basis(self) -> tuple[str, ...]:
-        """Metric, confidence, family and target."""
-        rows = lead_rows(self.main)
-        many = int(rows["clusters"].max() or 0) if "clusters" in rows.columns else 0  # type: ignore[arg-type]
-        within = f" in {count_of(many, 'cluster')}" * bool(many)
-        target = f"about {these_questions(self.asked)}{within}"
-        if self.settings.target == "population":
-            target = f"about questions like these {self.asked:,}{within}"
-        judged = ", corrected for the errors of the judge" * self.main.judged
-        made = ", ".join(filter(None, [lead_label(self.main), self.main.overall_basis()]))
-        return (
-            made + judged,
-            f"{self.settings.level} confidence{self.at_once}",
-            target,
-        )
-
-
-def whole_name(name: str) -> str:
-    """A name in a table: whole, broken where people would break it, short ones not at all."""
-    text = escape(name)
-    if len(name) > _NAME_WIDTH[1] // _PER_LETTER:
-        for mark in _BREAKS:
-            text = text.replace(mark, f"{mark}<wbr>")
-        return f"<bdi>{text}</bdi>"
-    return f'<bdi class="nb">{text}</bdi>'
-
-
-def shown_models(number: int) -> int:
-    """The models that are shown, as many as a terminal shows of many."""
-    return _TOP if number > MANY else number
-
-
-def first_of_many(drawn: int, number: int) -> str:
-    """How many models are drawn, if not all of them."""
-    return f" The first {drawn} of {number:,} models." * (number > drawn)
-
-
-def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
-    """The numbers at the ticks of scores; the last one has the unit."""
-    labels = [f"{(100 if unit.percent else 1) * tick:g}" for tick in axis.ticks(most)]
-    return [*labels[:-1], f"{labels[-1]}\N{NO-BREAK SPACE}%" if unit.percent else labels[-1]]
-
-
-def score_axis(board_numbers: Iterable[float], unit: Unit) -> Axis:
-    """The axis of scores; percentages stay between 0 and 100."""
-    return Axis.spanning(board_numbers, share=unit.percent)
 
 
 def ruled(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
     """Level lines at the ticks of scores, with their numbers."""
     ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
     return "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words, "on") for at, words in ticks)
-
-
-def grid_lines(axis: Axis, height: float, most: int = 7) -> str:
-    """Pale lines at the ticks."""
-    return "".join(upright(axis(tick), 0, height) for tick in axis.ticks(most))
-
-
-def forest(
-    board: Board, label: str, level_words: str, *, last: tuple[str, list[str]] | None = None
-) -> str:
-    """Rank, model, interval on a shared axis, score; `last` is a column of HTML of its own.
-
-    Without `last` the models of the first tier have their chance to be the best.
-    """
-    number = len(board.models)
-    tight = number > _TIGHT
-    height = 31 if tight else 46
-    axis = score_axis([*board.lo, *board.hi, *board.score], board.unit)
-    head = last[0] if last else "chance to be best" if board.first_tier.sum() > 1 else ""
-    cells = last[1] if last else [_chance_cell(board, place) for place in range(number)]
-    letters = min(max(map(len, board.models)), 99) * _PER_LETTER + 24
-    wide = min(max(letters, _NAME_WIDTH[0]), _NAME_WIDTH[1])
-    rows, final = [], int(np.flatnonzero(board.first_tier)[-1]) if board.ranked else -1
-    use = '<use href="#grid"/>'
-    for place, model in enumerate(board.models):
-        first = bool(board.first_tier[place]) and number > 1
-        kinds = [board.hue(place), "in" * first, "cut" * bool(board.tier_starts[place]),
-                 "first" * (place == 0), "last" * (place == final)]  # fmt: skip
-        numbers = (board.lo[place], board.score[place], board.hi[place])
-        drawn = interval(axis, *numbers, height / 2, "ci t" if tight else "ci", 5 if tight else 6.5)
-        known = math.isfinite(numbers[1])
-        said = board.numbers(place) if known else "no number"
-        score = board.unit.score(numbers[1], sign=False) if known else "\N{EN DASH}"
-        ends = board.unit.interval(numbers[0], numbers[2]) if math.isfinite(numbers[0]) else ""
-        rows.append(
-            f'<tr class="{" ".join(filter(None, kinds))}">'
-            f'<td class="rk">{_rank_range(board, place)}</td>'
-            f'<th scope="row" class="nm" title="{escape(model)}">{whole_name(model)}</th>'
-            f'<td class="fp">{picture(height, use + drawn, said)}</td><td class="sc">{score}</td>'
-            f'<td class="iv">{html_text(ends)}</td>'
-            f'<td class="pb" data-head="{escape(head)}">{cells[place]}</td></tr>'
-        )
-    unit = " (%)" * board.unit.percent
-    top = tick_row(axis, score_ticks(axis, board.unit))
-    columns = (
-        f'<caption class="away">Models, the best first</caption><thead><tr><th class="rk">rank</th>'
-        f'<th class="nm" style="width:{wide}px">model</th><th class="fp"><span class="away">'
-        f'interval</span>{top}</th><th class="sc">{escape(label)}{unit}</th><th class="iv">'
-        f'{level_words} interval</th><th class="pb">{head or "<span class=away>notes</span>"}'
-        "</th></tr></thead>"
-    )
-    kind = f'class="lb{" tight" * tight}{" bare" * (number == 1)}"'
-    open_rows = shown_models(number)
-    drawn = f"<table {kind}>{columns}<tbody>{''.join(rows[:open_rows])}</tbody></table>"
-    if open_rows < number:
-        summary = f"<summary>{number - open_rows:,} more models</summary>"
-        rest = f"<table {kind}>{columns}<tbody>{''.join(rows[open_rows:])}</tbody></table>"
-        drawn += f"<details>{summary}{rest}</details>"
-    grid = f'<g id="grid">{grid_lines(axis, height)}</g>'
-    return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{drawn}'
-
-
-def _rank_range(board: Board, place: int) -> str:
-    lo, hi = board.rank_lo[place], board.rank_hi[place]
-    return "" if not lo else f"{lo:,}" if lo == hi else f"{lo:,}\N{EN DASH}{hi:,}"
-
-
-def _chance_cell(board: Board, place: int) -> str:
-    """The chance of a model of the first tier to be the best, as a bar and in words."""
-    chance = board.prob_best[place]
-    if not board.first_tier[place] or board.first_tier.sum() == 1 or math.isnan(chance):
-        return ""
-    bar = f'<span class="meter"><i style="width:{100 * chance:.0f}%"></i></span>'
-    return bar + html_text(chance_words(chance))
-
-
-def forest_note(sheet: Sheet) -> str:
-    """How to read a forest; the interval of the first model, corrected for the selection."""
-    board = sheet.board
-    if len(board.models) == 1 or not board.ranked:
-        return ""
-    said = "Shaded: no model was shown to be better (tier 1). "
-    if board.first_tier.all():
-        said = "No model was shown to be better than another. "
-    lines = "A line starts a new tier: each model below it is worse than some model above it."
-    note = said + lines * bool(board.tier_starts.any())
-    note += " A model without a rank may stand anywhere." * bool(board.without_rank)
-    best = sheet.main.best.select("best_lo", "best_hi").rows() if len(board.models) > 2 else []
-    if best and None not in best[0]:
-        ends = html_text(board.unit.interval(*best[0]))
-        note += f" Corrected for being the highest of {len(board.models):,}, the first has {ends}."
-    return f'<p class="note">{note}</p>'
-
-
-def forest_table(sheet: Sheet) -> Table:
-    """The leaderboard for Markdown, with the other metrics of the page."""
-    board, main = sheet.board, sheet.main
-    label = lead_label(main) + " (%)" * board.unit.percent
-    places = range(len(board.models))
-    columns = [
-        FrameColumn("rank", [_rank_range(board, place) for place in places]),
-        FrameColumn("model", [*map(short_name, board.models)], right=False, names=True),
-        FrameColumn(label, [_score_cell(board.unit, *numbers) for numbers in
-                       zip(board.score, board.lo, board.hi, strict=True)]),
-    ]  # fmt: skip
-    return Table([*columns, *_other_columns(sheet)])
-
-
-def _score_cell(unit: Unit, value: float | None, lo: float | None, hi: float | None) -> str:
-    lacking = value is None or math.isnan(value)
-    number = "\N{EN DASH}" if lacking else unit.score(value, sign=False)  # type: ignore[arg-type]
-    known = lo is not None and hi is not None and math.isfinite(lo + hi)
-    return f"{number} {unit.interval(lo, hi)}" if known else number  # type: ignore[arg-type]
-
-
-def _other_columns(sheet: Sheet) -> list[FrameColumn]:
-    """The metrics beside the leading one, at each k."""
-    columns, main = [], sheet.main
-    asked = [(metric, k) for metric in main.metrics for k in metric.row_sizes][1:]
-    for metric, k in asked:
-        scores = sheet.board.rows_of(metric_rows(main, metric, k))
-        unit = Unit.from_rows(scores)
-        cells = [_score_cell(unit, *numbers) for numbers in scores.select("mu", "lo", "hi").rows()]
-        columns.append(FrameColumn(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
-    return columns
-
-
-def number_table(
-    caption: str, first: str, heads: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]]
-) -> str:
-    """A row for each model: its colour, its name and its cells, HTML."""
-    top = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
-    body = "".join(
-        f'<tr class="{hue}"><th scope="row" class="nm">{name}</th>'
-        + "".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>"
-        for hue, name, cells in rows
-    )  # fmt: skip
-    return (
-        f'<div class="wide"><table class="plain"><caption class="away">{caption}</caption><thead>'
-        f'<tr><th scope="col">{first}</th>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
-def metrics_table(sheet: Sheet) -> str:
-    """All metrics but the leading one, in the order of the first one; empty of one alone."""
-    columns = _other_columns(sheet)
-    heads = [escape(column.head) for column in columns]
-    rows = [
-        (sheet.board.hue(place), whole_name(model), [_faint_ends(c.cells[place]) for c in columns])
-        for place, model in enumerate(sheet.board.models)
-    ]
-    return number_table("Other metrics", "model", heads, rows) if columns else ""
-
-
-def _faint_ends(words: str) -> str:
-    number, _, ends = html_text(words).partition(" [")
-    return number + (f' <span class="k">[{ends}</span>' if ends else "")
 
 
 _DOTS, _COLUMNS = 20, 28
@@ -329,6 +99,7 @@ def duel_section(sheet: Sheet) -> Section:
     line += text(axis(gap.hi), 40, unit.gap(gap.hi), "" if near else "mid")
     line += text(axis(gap.diff), 56 if near else 40, unit.gap(gap.diff), "mid i w")
     said = f"{a} less {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
+    at_once = ", for all pairs at once" * (len(sheet.board.models) > 2)
     figure = (
         head + zero + _dot_plot(dots, axis, "ba" if lower else "ab")
         + picture(64 if near else 48, line, said)
@@ -338,7 +109,7 @@ def duel_section(sheet: Sheet) -> Section:
         (
             "Each dot is one chance in 20 of where the true difference lies"
             f"{', in points' * unit.percent}, for this pair alone. The line below is the "
-            f"{sheet.settings.level} interval{sheet.at_once}."
+            f"{sheet.settings.level} interval{at_once}."
         ),
         "The bar counts the questions at which each is better.",
     ]
@@ -488,8 +259,8 @@ def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
             f"open: {html_text(names_list(leaders))}"
         )  # fmt: skip
     elif len(part.models) == 1:
-        score = _score_cell(part.unit, part.score[0], part.lo[0], part.hi[0])
-        verdict = html_text(f"{named(part.models[0])} {score}")
+        score = score_cell(part.unit, part.lo[0], part.score[0], part.hi[0])
+        verdict = html_text(f"{named(part.models[0])} {score.text} {score.ends}")
     said = f"{name}: " + ", ".join(
         part.numbers(place) for place in range(min(len(part.models), 5))
         if math.isfinite(part.score[place])
@@ -527,16 +298,12 @@ def pairs_section(sheet: Sheet) -> Section:
              f'width="100%" height="{size}">{body}</svg>')  # fmt: skip
     figure = (f'<div style="padding-left:{left}px;max-width:{size + left}px">'
               f"{picture(size, cells + names, title)}</div>")  # fmt: skip
-    span = sheet.board.rank_hi - sheet.board.rank_lo + 1
-    widest = np.flatnonzero(span == span.max())
-    whose = f": that of {named(models[widest[0]])}" * (widest.size == 1)
     words = [
         (
             "Filled: the model of the row is better than that of the column, beyond chance; pale: "
             "open. The columns have the order of the rows."
             f"{first_of_many(number, whole)}"
         ),
-        f"At worst a rank is known to within {count_of(span.max(), 'place')}{whose}.",
     ]
     return Section(
         "pairs", title, words, figure, folded=number < whole or decided in {0, pairs.height}
@@ -694,9 +461,9 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
     for place, model in enumerate(models[:listed]):
         mark = '<i class="sw"></i>' if place < 2 else ""
         cells = [fan.numbers[0, place, 0], fan.numbers[0, place, -1], fan.numbers[1, place, -1]]
-        texts = [_score_cell(unit, *cell) for cell in cells]
-        texts[0] = texts[0].partition(" [")[0]
-        rows.append((hues[place], mark + whole_name(model), [*map(_faint_ends, texts)]))
+        once, *several = [score_cell(unit, lo, mu, hi) for mu, lo, hi in cells]
+        texts = [html_text(once.text), *map(cell_html, several)]
+        rows.append((hues[place], mark + whole_name(model), texts))
     rest = len(models) - listed
     note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
     first = "reward"
@@ -833,16 +600,6 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     return Section("questions", title, words, strips + lists, folded=alike)
 
 
-def without_stratum(name: str) -> str:
-    """A question without its stratum, where its own name says enough.
-
-    >>> without_stratum("law / law-27"), without_stratum("law / 27")
-    ('law-27', 'law / 27')
-    """
-    stratum, _, question = name.partition(" / ")
-    return question if question.startswith(stratum) else name
-
-
 def question_lists(lists: dict[str, list[str]]) -> str:
     """Lists of the first five questions each; none of what is empty."""
     items = []
@@ -857,20 +614,3 @@ def question_lists(lists: dict[str, list[str]]) -> str:
                 f"<div><h3>{html_text(head)}: {len(names):,}</h3><p>{codes}{rest}</p></div>"
             )
     return f'<div class="cols">{"".join(items)}</div>' * bool(items)
-
-
-def line_rows(rows: Sequence[tuple[str, str, str]], left: int, right: int, axis: str = "") -> str:
-    """Rows of a name, a picture and numbers; on a phone the picture lies below them."""
-    texts = "".join(
-        f'<div class="l3"><span>{name}</span>{drawn}<span class="n">{numbers}</span></div>'
-        for name, drawn, numbers in rows
-    )
-    last = f'<div class="l3"><span></span>{axis}<span></span></div>' if axis else ""
-    return f'<div style="--l:{left}px;--r:{right}px">{texts}{last}</div>'
-
-
-def bold_numbers(unit: Unit, value: float, lo: float, hi: float, *, gap: bool = False) -> str:
-    """A number in bold with its interval."""
-    text = unit.gap(value) if gap else unit.score(value, sign=False)
-    ends = (unit.gaps if gap else unit.interval)(lo, hi) if math.isfinite(lo + hi) else ""
-    return f'<b>{html_text(text)}</b> <span class="k">{html_text(ends)}</span>'

@@ -15,19 +15,10 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.blocks import Account, Section, TableBlock, Title
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.scopes import Scope
-from polars_scorio.display.finding import (
-    Board,
-    Curve,
-    Finding,
-    Gap,
-    Mood,
-    Unit,
-    html_text,
-    named,
-    steps_title,
-)
+from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
+from polars_scorio.display.facts.scopes import Scope, lead_label
 from polars_scorio.display.media.marks import (
     Axis,
     band,
@@ -40,20 +31,14 @@ from polars_scorio.display.media.marks import (
     text,
     upright,
 )
-from polars_scorio.display.media.page import Section
-from polars_scorio.display.media.sections import (
-    Fan,
-    Sheet,
-    bold_numbers,
-    line_rows,
-    question_lists,
-    ruled,
-    score_axis,
-    strip_grid,
-)
+from polars_scorio.display.media.sections import Fan, question_lists, ruled, strip_grid
+from polars_scorio.display.media.tables import line_rows, score_axis
+from polars_scorio.display.numbers import Unit, html_text, named
+from polars_scorio.display.phrases import count_of, short_name, step_words
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import lead_label, stepped_log
-from polars_scorio.display.words.phrases import count_of, short_name, step_words
+from polars_scorio.display.verdict import stepped_log
+from polars_scorio.display.words.question_words import steps_title
+from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import report
@@ -145,11 +130,10 @@ def _gain_curve(
     return Curve(sizes, diff, lo, hi, better)
 
 
-def steps_finding(run: TrainingRun, basis: Sequence[str]) -> Finding:
+def tell_run(run: TrainingRun, about: About) -> Account:
     """Gains and losses of a run."""
     unit, top = Unit(), run.fan.k[-1]
     first, last = run.ends
-    title = steps_title(run.curve, first, last)
 
     def moved(place: int, tries: str) -> str:
         before, after = run.fan.numbers[0, 0, place, 0], run.fan.numbers[0, -1, place, 0]
@@ -157,14 +141,29 @@ def steps_finding(run: TrainingRun, basis: Sequence[str]) -> Finding:
         ends = unit.gaps(run.curve.lo[place], run.curve.hi[place])
         return f"{tries}: {unit.score(before)} → {unit.score(after)}, {gap} {ends}."
 
-    numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
     one = run.board.first_tier.sum() == 1
-    chip = "best step decided" if one else "best step open"
+    title = Title(
+        steps_title(run.curve, first, last),
+        "best step decided" if one else "best step undecided",
+        "yes" if one else "",
+    )
+    numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
     against = f"step {last} against step {first}"
-    target = basis[-1]
-    basis_words = (against, basis[1].partition(",")[0] + ", for all k at once", target)
-    mood: Mood = "yes" if one else ""
-    return Finding(title, chip, mood, numbers, run.reach_words(), basis_words)
+    about = replace(about, metric=against, family="curve", errored=False)
+    return tell(
+        [title], [("lede", numbers), ("aside", run.reach_words())], about, _steps_table(run)
+    )
+
+
+def _steps_table(run: TrainingRun) -> TableBlock:
+    """The steps by one try, in their order; bright ones may be the best."""
+    board, unit = run.board, run.board.unit
+    lines = []
+    for step in run.steps:
+        at = board.models.index(step)
+        number = score_cell(unit, board.lo[at], board.score[at], board.hi[at])
+        lines.append((step, number, "a" * bool(board.first_tier[at])))
+    return interval_table("steps", run.name, "avg", lines, percent=unit.percent)
 
 
 def steps_hero(run: TrainingRun, level_words: str) -> str:
@@ -261,18 +260,28 @@ def _end_labels(places: Sequence[tuple[float, str]]) -> str:
     return labels
 
 
+def gains_table(curve: Curve) -> TableBlock:
+    """The gain of a run at each k."""
+    numbers = zip(curve.k, curve.lo, curve.diff, curve.hi, curve.better, strict=True)
+    lines = [
+        ("1 try" if k == 1 else f"{k} tries", gap_cell(Unit(), lo, mid, hi), ("", "a", "b")[better])
+        for k, lo, mid, hi, better in numbers
+    ]
+    return interval_table("gaps", "", "points", lines, percent=True, centre=0.0)
+
+
 def gains_section(run: TrainingRun, settings: Settings) -> Section:
     """The gain at each k."""
-    curve, unit = run.curve, Unit()
-    axis = Axis.spanning([0.0, *curve.lo, *curve.hi], 0.06)
+    curve = run.curve
+    axis, table = Axis.spanning([0.0, *curve.lo, *curve.hi], 0.06), gains_table(curve)
     rows = []
-    numbers = zip(curve.k, curve.diff, curve.lo, curve.hi, curve.better, strict=True)
-    for k, diff, lo, hi, better in numbers:
-        hue = "mab"[better]
-        body = upright(axis(0), 0, 36, "z") + group(hue, interval(axis, lo, diff, hi, 18))
-        tries = "1 try" if k == 1 else f"{k} tries"
-        said = f"{tries}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}"
-        rows.append((tries, picture(36, body, said), bold_numbers(unit, diff, lo, hi, gap=True)))
+    for row, tries, gain in zip(
+        table.rows, table.column("name").words, table.intervals, strict=True
+    ):
+        drawn = group(row.hue, interval(axis, gain.lo, gain.mid, gain.hi, 18))
+        numbers = f'<b>{html_text(gain.text)}</b> <span class="k">{html_text(gain.ends)}</span>'
+        said = f"{tries}: {gain.text} points {gain.ends}"
+        rows.append((tries, picture(36, upright(axis(0), 0, 36, "z") + drawn, said), numbers))
     moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
     said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
     title = f"It {said or 'neither gains nor loses beyond chance'}."

@@ -1,45 +1,48 @@
-"""The story of a log: one reading of it, for its page, the terminal and its card."""
+"""The story of a log: one reading of it, and the account that all media show."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.display.blocks import Account
+from polars_scorio.display.facts.gate_facts import Gated
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.scopes import POWER, Scope, knows_success
-from polars_scorio.display.finding import (
-    Finding,
+from polars_scorio.display.facts.ranking_facts import (
+    Divided,
+    Errored,
+    Gap,
+    OneModel,
+    PlanFacts,
+    RankingFacts,
+    Sheet,
+    as_number,
     decided_alone,
-    named,
-    names_list,
-    ranking_finding,
 )
-from polars_scorio.display.media.cost_sections import Prices, cost_words, judge_winner
-from polars_scorio.display.media.gate_sections import Gated, gate_finding
-from polars_scorio.display.media.sections import Fan, QuestionFacts, Sheet
-from polars_scorio.display.media.step_sections import TrainingRun, steps_finding
-from polars_scorio.display.media.unranked_sections import (
-    WHATEVER,
-    errored_cells,
-    errored_finding,
-    next_of_errored,
-    one_model_finding,
-    population_interval,
-)
+from polars_scorio.display.facts.scopes import POWER, Scope, knows_success, lead_rows, metric_rows
+from polars_scorio.display.media.cost_sections import Prices, judge_winner
+from polars_scorio.display.media.sections import Fan, QuestionFacts, stratum_boards
+from polars_scorio.display.media.step_sections import TrainingRun, next_of_steps, tell_run
+from polars_scorio.display.numbers import Unit
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import (
-    FEW_QUESTIONS,
-    LogVerdict,
-    log_verdict,
-    without_repeated_warnings,
+from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
+from polars_scorio.display.words.gate_words import gate_steps, tell_gate
+from polars_scorio.display.words.ranking_words import (
+    divided_steps,
+    errored_steps,
+    one_model_steps,
+    ranking_steps,
+    tell_divided,
+    tell_one_model,
+    tell_ranking,
+    with_bias,
 )
-from polars_scorio.display.words.phrases import count_of, these_questions
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.report import report
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +57,9 @@ class Wishes:
 
     def __post_init__(self) -> None:
         """Refuse a baseline without a margin, which nobody else may choose."""
+        if not isinstance(self.baseline, Category | None):
+            given = value_text(self.baseline)
+            raise TypeError(f"baseline must be a model or None, got {given}")
         if self.baseline is not None and self.margin is None:
             raise ValueError(
                 "with baseline= a page is about a gate, which has a margin: pass margin=, the "
@@ -66,14 +72,15 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Story:
-    """The numbers and the finding of a log that can be scored."""
+    """The numbers of a log that can be scored, and the account of them."""
 
     log: LogSummary
     coverage: pl.DataFrame
     asked: Wishes
     verdict: LogVerdict
     sheet: Sheet  # of the whole log, or of its first stratum
-    finding: Finding
+    account: Account = field(default_factory=lambda: Account(()))
+    steps: Sequence[str] = ()  # what to do next
     fan: Fan | None = None  # Pass@k and Pass^k
     facts: QuestionFacts | None = None
     gated: Gated | None = None
@@ -89,98 +96,132 @@ class Story:
         """The story of a log that was counted; refuses what a report refuses."""
         verdict = log_verdict(log, coverage, asked.metrics, asked.settings)
         with without_repeated_warnings():
-            return cls._written(frame, roles, log, coverage, asked, verdict).with_bias()
+            sheet = Sheet.from_scope(verdict.main, asked.settings)
+            made = cls(log, coverage, asked, verdict, sheet)
+            read = made if made.divided else made._read(frame, roles)
+            account, steps = read.telling()
+        bias = verdict.bias
+        account = account if bias is None else with_bias(account, bias.names, bias.sentence)
+        return replace(read, account=account, steps=steps)
 
-    @classmethod
-    def _written(
-        cls, frame: pl.LazyFrame, roles: Roles, log: LogSummary, coverage: pl.DataFrame,
-        asked: Wishes, verdict: LogVerdict,
-    ) -> Story:  # fmt: skip
-        main, settings = verdict.main, asked.settings
-        sheet = Sheet.from_scope(main, settings)
-        board, basis = sheet.board, sheet.basis()
-        one, numbered = len(board.models) == 1, bool(main.rows["mu"].count())
-
-        def story(finding: Finding, **parts: object) -> Story:
-            finding = _about_few(finding, sheet)
-            return cls(log, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
-
-        if verdict.overall is None:
-            title = f"No {log.noun} has all {len(log.models):,} models: no winner over all of them."
-            level = f"{settings.level} confidence, each {log.noun} by itself"
-            return story(Finding(title, "not compared", basis=(basis[0], level)))
+    def _read(self, frame: pl.LazyFrame, roles: Roles) -> Story:
+        """The story with the numbers of its kind."""
+        main, settings, asked = self.sheet.main, self.asked.settings, self.asked
+        board, numbered = self.sheet.board, bool(self.sheet.main.rows["mu"].count())
         facts = QuestionFacts.from_scope(main, board.models, settings)
+        made = replace(self, facts=facts)
         if asked.baseline is not None and asked.margin is not None:
-            gated = Gated.from_log(
-                verdict.counted, main, asked.baseline, settings, asked.margin, asked.gates
-            )
-            candidates = gated.rows["model"].n_unique()
-            level = f"one-sided {settings.level}"
-            level += f", for all {candidates} candidates at once" * (candidates > 1)
-            level += WHATEVER * bool(main.errored)
-            worst = str(gated.worst["model"])
-            order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
+            about = replace(self.sheet.about, family="")
+            gated = Gated.from_log(self.verdict.counted, main, asked.baseline, settings,
+                                   asked.margin, about, asked.gates)  # fmt: skip
+            order = list(dict.fromkeys([gated.gate.line.model, gated.baseline, *board.models]))
             fan = Fan.from_scope(main, settings, order) if numbered else None
-            made = f", {main.overall_basis()}" * (main.overall is not None)
-            allowed = f"margin {gated.unit.margin(asked.margin)}"
-            words = (f"difference in {gated.metric}{made}", allowed, level, basis[-1])
-            return story(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
-        fan = Fan.from_scope(main, settings, board.models) if numbered else None
-        run = (
-            TrainingRun.from_summary(verdict.counted, settings)
-            if log.steps is not None and one
-            else None
-        )
-        if run is not None and main.errored:
-            raise ValueError(
-                'missing="bounds" has no curves along steps: say missing="drop", or the category '
-                "that a missing outcome is"
-            )
-        if run is not None:
-            return story(steps_finding(run, basis), fan=fan, facts=facts, run=run)
-        prices = cls._prices(frame, roles, sheet, asked)
-        prefix = f"At {main.name}: " if main.name else ""
-        if one:
-            like = population_interval(sheet)
-            finding = one_model_finding(sheet, fan, like and like[1:], len(facts.mixed), basis)
-            finding = errored_finding(finding, sheet) if main.errored else finding
-            finding = replace(_with_prices(finding, sheet, prices), title=prefix + finding.title)
-            return story(finding, fan=fan, facts=facts, prices=prices, like=like)
-        alone = 0 if main.errored else decided_alone(main.pairs, settings.confidence)
-        finding = ranking_finding(board, sheet.gap, basis, alone=alone)
-        finding = errored_finding(finding, sheet) if main.errored else finding
-        finding = replace(finding, title=prefix + finding.title)
-        finding = _with_prices(finding, sheet, prices)
-        if main.judged and (winner := judge_winner(main, settings)) is not None:
-            aside = f"The judge alone would have named {named(winner)} the best."
-            finding = replace(finding, aside=f"{finding.aside} {aside}".strip())
-        return story(finding, fan=fan, facts=facts, prices=prices)
+            return replace(made, gated=gated, fan=fan)
+        made = replace(made, fan=Fan.from_scope(main, settings, board.models) if numbered else None)
+        one = len(board.models) == 1
+        if self.log.steps is not None and one:
+            run = TrainingRun.from_summary(self.verdict.counted, settings)
+            if run is not None and main.errored:
+                raise ValueError(
+                    'missing="bounds" has no curves along steps: say missing="drop", or the '
+                    "category that a missing outcome is"
+                )
+            if run is not None:
+                return replace(made, run=run)
+        like = population_interval(self.sheet) if one else None
+        return replace(made, prices=self._read_prices(frame, roles), like=like)
 
-    def with_bias(self) -> Story:
-        """The alarm that every score is biased as the title, and the finding below it."""
-        bias, finding = self.verdict.bias, self.finding
-        if bias is None:
-            return self
-        numbers = f"As the rows stand: {finding.title} {finding.numbers}".strip()
-        title = f"Trials of {names_list([*bias.names])} stopped on outcomes: every score is biased."
-        said = replace(finding, title=title, numbers=numbers, aside=bias.sentence)
-        return replace(self, finding=replace(said, chip="biased", mood="no"))
+    def telling(self) -> tuple[Account, Sequence[str]]:
+        """The account of the log, and the steps to take next."""
+        if self.divided:
+            divided = self.divided_facts()
+            return tell_divided(divided), divided_steps(divided)
+        if self.gated is not None:
+            gate, errored = self.gated.gate, self._errored()
+            if errored is None or gate.line.verdict != "undecided":
+                return tell_gate(gate), gate_steps(gate)
+            two = (gate.line.model, self.gated.baseline)
+            return tell_gate(gate), errored_steps({name: errored.of_models[name] for name in two})
+        if self.run is not None:
+            return tell_run(self.run, self.sheet.about), next_of_steps(self.run)
+        if len(self.sheet.board.models) == 1:
+            one = self.one_model()
+            return tell_one_model(one), one_model_steps(one)
+        ranking = self.ranking()
+        return tell_ranking(ranking), ranking_steps(ranking)
 
-    @staticmethod
-    def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Wishes) -> Prices | None:
-        of_costs = [metric for metric in asked.metrics if metric.looks_at == "costs"]
-        main = sheet.main
-        known = of_costs or knows_success(main.counts, main.roles, main.metrics)
-        if not known:
+    def ranking(self) -> RankingFacts:
+        """Facts of several models."""
+        sheet, main, settings = self.sheet, self.sheet.main, self.asked.settings
+        best = main.best.select("best_lo", "best_hi").rows() if main.best.height else []
+        selected = bool(best) and len(sheet.board.models) > 2 and None not in best[0]
+        return RankingFacts(
+            sheet.board, sheet.about, main.name, sheet.gap,
+            0 if main.errored else decided_alone(main.pairs, settings.confidence),
+            paired=True, plan=_plan_of_first(sheet), selected=best[0] if selected else None,
+            questions=sheet.asked,
+            costs=None if self.prices is None else self.prices.costs(sheet),
+            judged=main.judged,
+            judge_names=judge_winner(main, settings) if main.judged else None,
+            errored=self._errored(), further=[*_further_numbers(sheet)],
+        )  # fmt: skip
+
+    def _errored(self) -> Errored | None:
+        """The trials that may have failed or been solved."""
+        sheet, main = self.sheet, self.sheet.main
+        if not main.errored:
             return None
-        return Prices.from_log(frame, roles, sheet, of_costs)
+        rows = sheet.board.rows_of(lead_rows(main))
+        known = rows.select("errored", "trials", "lo_missing", "hi_missing").rows()
+        words = [
+            f"{errored:,} of {trials:,}" + f": to {sheet.board.unit.score(most)}" * bool(errored)
+            for errored, trials, _, most in known
+        ]
+        readings = {**main.readings, "anything they could have been": main.pairs}
+        gaps = {
+            meaning: Gap.from_pairs(pairs, *sheet.board.models[:2])
+            for meaning, pairs in readings.items()
+            if len(sheet.board.models) > 1
+        }
+        both = pl.all_horizontal(pl.col("model_a", "model_b").is_in(sheet.board.leaders))
+        decisive = any(rows.filter(both)["better"].count() for rows in main.readings.values())
+        of_models = dict(zip(sheet.board.models, (each[0] for each in known), strict=True))
+        return Errored(
+            main.errored, {name: gap for name, gap in gaps.items() if gap is not None}, decisive,
+            of_models, (as_number(known[0][2]), as_number(known[0][3])), words,
+        )  # fmt: skip
 
-    def beside_scores(self) -> tuple[str, list[str]] | None:
-        """A column beside the scores: what a question costs, or the errored trials."""
-        if self.prices is not None:
-            places = range(len(self.sheet.board.models))
-            return "cost per question", [self.prices.words(place) for place in places]
-        return ("errored", errored_cells(self.sheet)) if self.sheet.main.errored else None
+    def one_model(self) -> OneModel:
+        """Facts of a single model."""
+        sheet, main, fan = self.sheet, self.sheet.main, self.fan
+        unit, rewards = sheet.board.unit, fan is not None and fan.rewards
+        # An attack that succeeds is no right answer, and a mean of strata no share of questions.
+        shares = unit.percent and not rewards and not main.roles.lower_is_better
+        assert self.facts is not None  # of every log with numbers
+        parts = [(part.name, _three_numbers(lead_rows(part).select("mu", "lo", "hi").row(0)))
+                 for part in self.parts]  # fmt: skip
+        parts.sort(key=lambda each: -(each[1][0] if each[1][0] == each[1][0] else 0.0))
+        return OneModel(
+            sheet.board, sheet.about, main.name, self.like, parts, sheet.asked,
+            None if fan is None or rewards else unit.score(fan.numbers[1, 0, -1, 0]),
+            1 if fan is None else fan.k[-1], len(self.facts.mixed),
+            shares and main.overall != "macro", main.lead.name in {"avg", "bayes"},
+            lead_rows(main)["estimate"].item(), main.each,
+            "" if self.prices is None else self.prices.words(0), self._errored(),
+        )  # fmt: skip
+
+    def divided_facts(self) -> Divided:
+        """Facts of models of which no stratum has all."""
+        about = replace(self.sheet.about, target="", family="", few="")
+        boards = stratum_boards(self.parts)
+        return Divided(len(self.log.models), self.log.noun, about, boards)
+
+    def _read_prices(self, frame: pl.LazyFrame, roles: Roles) -> Prices | None:
+        of_costs = [metric for metric in self.asked.metrics if metric.looks_at == "costs"]
+        main = self.sheet.main
+        if not (of_costs or knows_success(main.counts, main.roles, main.metrics)):
+            return None
+        return Prices.from_log(frame, roles, self.sheet, of_costs)
 
     @property
     def divided(self) -> bool:
@@ -215,88 +256,46 @@ def read_story(
         return log, coverage, error
 
 
-def _about_few(finding: Finding, sheet: Sheet) -> Finding:
-    """The finding, whose chip says of few questions that it is about these alone."""
-    benchmark = sheet.settings.target == "benchmark"
-    if sheet.asked >= FEW_QUESTIONS or not finding.mood or not benchmark:
-        return finding
-    return replace(finding, chip=f"{finding.chip} on {these_questions(sheet.asked)}")
+def population_interval(sheet: Sheet) -> tuple[float, float, float] | None:
+    """Score and interval for questions like these; None where they cannot be had."""
+    main = sheet.main
+    if main.judged or sheet.population or sheet.settings.prior is not None:
+        return None
+    if main.counts["question"].n_unique() < 2:
+        return None
+    sure = sheet.settings.confidence
+    row = main.numbers(report, [main.lead], target="population", confidence=sure).collect()
+    numbers = row.select("mu", "lo", "hi").row(0)
+    return None if None in numbers else _three_numbers(numbers)
 
 
-def _with_prices(finding: Finding, sheet: Sheet, prices: Prices | None) -> Finding:
-    if prices is None:
-        return finding
-    return replace(finding, numbers=f"{finding.numbers} {cost_words(sheet.board, prices)}")
+def _three_numbers(numbers: tuple[object, ...]) -> tuple[float, float, float]:
+    first, second, third = map(as_number, numbers)
+    return first, second, third
 
 
-_FAR = 10  # times the trials of a log, beyond which nobody plans
-
-
-def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
-    """Further trials, further questions, or neither: by the plan of the first two.
-
-    With costs, advice to take the `cheapest` comes first, and none to take either.
-    """
-    board, main = sheet.board, sheet.main
-    if not board.ranked or sheet.gap is None:
-        return []
-    a, b = (named(name) for name in board.models[:2])
-    if len(board.leaders) == 1:
-        leader, few = named(board.leaders[0]), these_questions(sheet.asked)
-        only = f"Add questions: {leader} is the best on {few}, which say little about others."
-        settled = f"Nothing: {leader} is the best of these models."
-        return [only if sheet.asked < FEW_QUESTIONS else settled]
-    if main.errored or main.judged:
-        who = names_list(board.leaders)
-        label = f"Label more verdicts, first those of {who}: what is unknown is the judge."
-        steps = next_of_errored(sheet, board.leaders) if main.errored else [label]
-        return [*[cheapest] * bool(cheapest), *steps]
-    unit, gap = board.unit, sheet.gap
-    bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
-    differ = f"{a} and {b} differ by less than {bound}"
-    plan = _plan_of_first(sheet)
-    power = f"{100 * POWER:g} %"
-    either, steps = "Take either: ", [cheapest] * bool(cheapest)
-    if plan is None:
-        return [*steps, f"{either * (not cheapest)}{differ}."]
-    trials, questions = plan.get("extra_trials"), plan.get("extra_questions")
-    if trials is None:
-        either = "Take either, or add questions: "
-        steps.append(
-            f"{either * (not cheapest)}{differ}, and no number of further trials of these "
-            "questions is in sight that would decide it."
-        )
-        further = f"{count_of(questions, 'further question')} like these" if questions else ""
-        return steps + [f"To decide it with a chance of {power}: {further}."] * bool(further)
-    if trials > _FAR * main.fewest:
-        times = (main.fewest + trials) / main.fewest
-        steps.append(
-            f"{either * (not cheapest)}{differ}; it would take {times:,.0f} times this log to say "
-            "which is better."
-        )
-    further = f", or {count_of(questions, 'further question')} like these" if questions else ""
-    steps.append(
-        f"To decide it with a chance of {power}: {count_of(trials, 'further trial')} of each "
-        f"question{further}, of both."
-    )
-    return steps
-
-
-def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
+def _plan_of_first(sheet: Sheet) -> PlanFacts | None:
     """The plan of the first two models, if it has them."""
     needed = sheet.main.needed
     if needed.is_empty():
         return None
     either = pl.col("model_a", "model_b").cast(pl.String).is_in(sheet.board.models[:2])
     rows = needed.filter(pl.all_horizontal(either)).rows(named=True)
-    return rows[0] if rows else None
+    if not rows:
+        return None
+    trials, questions = rows[0]["extra_trials"], rows[0].get("extra_questions")
+    return PlanFacts(trials, questions, sheet.main.fewest, POWER)
 
 
-def refusal_finding(error: Exception) -> Finding:
-    """The finding about a log that cannot be scored: the reason stands below its title."""
-    reason = str(error)
-    # An option keeps its spelling.
-    first = "" if re.match(r"[\w-]+[=:]", reason) else reason[:1].upper()
-    end = "" if reason.endswith((".", "?", "!")) else "."
-    said = f"{first}{reason[len(first) :]}{end}"
-    return Finding("This log cannot be scored yet.", "refused", "no", numbers=said)
+def _further_numbers(
+    sheet: Sheet,
+) -> Sequence[tuple[str, Unit, Sequence[tuple[float, float, float]]]]:
+    """The metrics beside the leading one, at each k: lo, middle and hi of each model."""
+    main, board = sheet.main, sheet.board
+    further = []
+    asked = [(metric, k) for metric in main.metrics for k in metric.row_sizes]
+    for metric, k in asked[1:]:
+        scores = board.rows_of(metric_rows(main, metric, k))
+        numbers = scores.select(pl.col("lo", "mu", "hi").cast(pl.Float64).fill_null(float("nan")))
+        further.append((metric.heading(k, main.each), Unit.from_rows(scores), numbers.rows()))
+    return further

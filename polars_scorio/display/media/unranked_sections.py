@@ -4,131 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
-from polars_scorio.display.facts.scopes import Scope, average_metric
-from polars_scorio.display.finding import (
-    Finding,
-    Gap,
-    html_text,
-    named,
-    names_list,
-    one_model_title,
-)
-from polars_scorio.display.media.gate_sections import as_number
-from polars_scorio.display.media.marks import (
-    Axis,
-    group,
-    interval,
-    level,
-    picture,
-    tick_row,
-    upright,
-)
-from polars_scorio.display.media.page import Section
-from polars_scorio.display.media.sections import (
-    Fan,
-    QuestionFacts,
-    Sheet,
-    bold_numbers,
-    grid_lines,
-    line_rows,
-    number_table,
-    questions_section,
-    score_ticks,
-)
-from polars_scorio.display.verdict import lead_label, lead_rows
-from polars_scorio.display.words.phrases import count_of, short_name, these_questions
-from polars_scorio.study.report import report
+from polars_scorio.display.blocks import Section
+from polars_scorio.display.facts.gate_facts import FDR, Gated
+from polars_scorio.display.facts.ranking_facts import RankingFacts, Sheet, as_number
+from polars_scorio.display.facts.scopes import average_metric
+from polars_scorio.display.media.marks import Axis, box, group, level, picture, upright
+from polars_scorio.display.media.sections import QuestionFacts, questions_section, strip_rows
+from polars_scorio.display.media.tables import line_rows, number_table
+from polars_scorio.display.numbers import html_text, named
+from polars_scorio.display.phrases import count_of, short_name, these_questions, without_stratum
+from polars_scorio.display.words.gate_words import broken_words, case_clauses
 
 _LINES = 40  # strata of one model that are drawn
-
-
-def one_model_finding(
-    sheet: Sheet,
-    fan: Fan | None,
-    like: tuple[float, float] | None,
-    flaky: int,
-    basis: Sequence[str],
-) -> Finding:
-    """The share that a single model gets right, at one try and every time."""
-    board, unit = sheet.board, sheet.board.unit
-    always = None if fan is None or fan.rewards else unit.score(fan.numbers[1, 0, -1, 0])
-    tries = 1 if fan is None else fan.k[-1]
-    score = unit.score(board.score[0])
-    asked = sheet.asked
-    title = one_model_title(board.models[0], score, always=always, tries=tries, questions=asked)
-    of_success = unit.percent and not (fan is not None and fan.rewards)
-    # An attack that succeeds is no right answer, and a mean of strata no share of questions.
-    of_success &= not sheet.main.roles.lower_is_better and sheet.main.overall != "macro"
-    if not of_success:
-        title = f"{named(board.models[0])} scores {score}."
-    elif sheet.main.lead.name not in {"avg", "bayes"}:  # no share of right answers
-        title = f"{named(board.models[0])} scores {score} ({lead_label(sheet.main)})."
-    ends = unit.interval(board.lo[0], board.hi[0])
-    numbers = f"{sheet.settings.level}: {ends} for {these_questions(asked)}"
-    numbers += f", {unit.interval(*like)} for questions like these." if like else "."
-    plain = lead_rows(sheet.main)["estimate"].item()
-    if plain is not None and unit.score(plain) != score:
-        numbers += f" The plain estimate is {unit.score(plain)}."
-    aside = ""
-    if flaky:
-        verb, come = ("is", "comes") if flaky == 1 else ("are", "come")
-        ways = (
-            f"{verb} right in one run and wrong in the next"
-            if of_success
-            else f"{come} out both ways"
-        )
-        aside = f"{count_of(flaky, 'question')} {ways}."
-    return Finding(title, "one model", "", numbers, aside, tuple(basis))
-
-
-def population_interval(sheet: Sheet) -> tuple[float, float, float] | None:
-    """Score and interval for questions like these; None where they cannot be had."""
-    main = sheet.main
-    if main.judged or sheet.settings.target == "population" or sheet.settings.prior is not None:
-        return None
-    if main.counts["question"].n_unique() < 2:
-        return None
-    confidence = sheet.settings.confidence
-    asked = {"target": "population", "confidence": confidence}
-    row = main.numbers(report, [main.lead], **asked).collect()
-    numbers = row.select("mu", "lo", "hi").row(0)
-    return None if None in numbers else numbers
-
-
-def one_model_hero(
-    sheet: Sheet, like: tuple[float, float, float] | None, parts: Sequence[Scope]
-) -> str:
-    """These questions, questions like these, and strata, on one axis."""
-    board, unit = sheet.board, sheet.board.unit
-    lines = [("these questions", (board.score[0], board.lo[0], board.hi[0]), "a", 7.0)]
-    if like:
-        lines.append(("questions like these", like, "a", 7.0))
-    of_parts = [(part.name, lead_rows(part).select("mu", "lo", "hi").row(0)) for part in parts]
-    of_parts.sort(key=lambda each: -(each[1][0] or 0.0))
-    lines += [(name, numbers, "m", 5.5) for name, numbers in of_parts[:_LINES]]
-    every = [v for _, numbers, *_ in lines for v in numbers if v is not None]
-    axis = Axis(0, 1) if unit.percent else Axis.spanning(every)
-    rows = []
-    for place, (label, given, hue, r) in enumerate(lines):
-        mu, lo, hi = (as_number(value) for value in given)
-        body = grid_lines(axis, 46, 5) + group(hue, interval(axis, lo, mu, hi, 23, "ci", r))
-        name = (
-            f"<b>{label}</b>"
-            if place < 1 + bool(like)
-            else f"<bdi>{escape(short_name(label, 28))}</bdi>"
-        )
-        said = f"{label}: {unit.score(mu)} {unit.interval(lo, hi)}"
-        rows.append((name, picture(46, body, said), bold_numbers(unit, mu, lo, hi)))
-    ticks = tick_row(axis, score_ticks(axis, unit, 5), most=5)
-    note = "More trials narrow the first interval, more questions the second." if like else ""
-    return line_rows(rows, 150, 160, ticks) + f'<p class="note">{note}</p>' * bool(note)
 
 
 def flaky_section(facts: QuestionFacts, sheet: Sheet) -> Section:
@@ -188,99 +82,93 @@ def _noise_floor(sheet: Sheet) -> Section:
     return Section("rerun", title, words, line_rows(lines, 108, 110))
 
 
-def next_of_one(sheet: Sheet) -> list[str]:
-    """How to compare a new version, and what a broader claim needs."""
-    each = sheet.main.each
-    steps = []
-    if each and each > 1:
-        steps.append(f"Compare a new version with {count_of(each, 'trial')} of each question.")
-    return [*steps, "For a claim beyond these questions, add questions, not trials."]
-
-
-WHATEVER = ", whatever the errored trials were"  # behind a confidence
-_ADVICE = (
-    "A timeout is an outcome: count it as a failure. A trial that the harness lost is not: run it "
-    "again."
-)
-
-
-def errored_finding(finding: Finding, sheet: Sheet) -> Finding:
-    """A finding that holds whatever the errored trials were, or that they decide."""
-    main, board = sheet.main, sheet.board
-    metric, level, *rest = finding.basis
-    finding = replace(finding, basis=(metric, level + WHATEVER, *rest))
-    decide = count_of(main.errored, "errored trial") + " decide" + "s" * (main.errored == 1)
-    if len(board.models) == 1:
-        ends = " to ".join(map(board.unit.score, lead_rows(main).select(*_ENDS).row(0)))
-        title = f"{named(board.models[0])} scores {ends}: {decide}."
-        return replace(finding, title=title)
-    if not board.ranked or sheet.gap is None:
-        return finding
-    known = [(_MEANING[each], gap.diff) for each, gap in _pair_readings(sheet) if each in _MEANING]
-    a, b = map(named, board.models[:2])
-    ends = board.unit.gaps(sheet.gap.lo, sheet.gap.hi)
-    gaps = [
-        f"{board.unit.gap(diff, points=not place)} if {meaning}"
-        for place, (meaning, diff) in enumerate(known)
-    ]
-    numbers = f"{a} less {b}: {', '.join([*gaps, ends])} whatever they were."
-    if len(board.leaders) == 1 or not _is_decisive(sheet):
-        return replace(finding, numbers=numbers.replace(" they ", " errored trials ", 1))
-    title = f"{decide} between {names_list(board.leaders)}."
-    return replace(finding, title=title, numbers=numbers)
-
-
-_ENDS = ("lo_missing", "hi_missing")
-_MEANING = {"counted as failures": "they failed", "left out": "they are left out"}
-
-
-def _pair_readings(sheet: Sheet) -> list[tuple[str, Gap]]:
-    """The difference of the first two models under each meaning of an error."""
-    pairs = {**sheet.main.readings, "anything they could have been": sheet.main.pairs}
-    gaps = {
-        meaning: Gap.from_pairs(rows, *sheet.board.models[:2]) for meaning, rows in pairs.items()
-    }
-    return [(meaning, gap) for meaning, gap in gaps.items() if gap is not None]
-
-
-def _is_decisive(sheet: Sheet) -> bool:
-    """Whether some meaning of an error decides between models that may be the best."""
-    both = pl.col("model_a", "model_b").is_in(sheet.board.leaders)
-    return any(
-        rows.filter(pl.all_horizontal(both))["better"].count() > 0
-        for rows in sheet.main.readings.values()
-    )
-
-
-def readings_section(sheet: Sheet) -> Section:
+def readings_section(facts: RankingFacts) -> Section:
     """The first two models under each meaning of an error."""
-    if sheet.gap is None:
+    if facts.errored is None or facts.gap is None:
         return Section("errored", "", [])
-    a, b = map(named, sheet.board.models[:2])
-    unit, rows = sheet.board.unit, []
-    for meaning, gap in _pair_readings(sheet):
-        verdict = "open" if gap.better is None else f"{named(gap.better)} is better"
+    a, b = map(named, facts.board.models[:2])
+    unit, rows = facts.board.unit, []
+    for meaning, gap in facts.errored.readings.items():
+        verdict = "undecided" if gap.better is None else f"{named(gap.better)} is better"
         diff = unit.gap(gap.diff) if math.isfinite(gap.prob_better) else ""
         rows.append(("", meaning, [*map(html_text, (diff, unit.gaps(gap.lo, gap.hi), verdict))]))
-    heads = [html_text(f"{a} less {b}"), f"{sheet.settings.level} interval", "verdict"]
+    level = f"{100 * facts.about.confidence:.6g} % interval"
+    heads = [html_text(f"{a} less {b}"), level, "verdict"]
     table = number_table("Meanings of an error", "errored trials are", heads, rows)
     title, said = f"{a} or {b}?", "The same log under each meaning of an error."
     return Section("errored", title, [said], table)
 
 
-def errored_cells(sheet: Sheet) -> list[str]:
-    """The errored trials of each model, of all its trials, and its score if they were solved."""
-    rows = sheet.board.rows_of(lead_rows(sheet.main)).select("errored", "trials", _ENDS[1]).rows()
-    return [
-        f"{errored:,} of {trials:,}" + f": to {sheet.board.unit.score(most)}" * bool(errored)
-        for errored, trials, most in rows
+def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> Section:
+    """A map of the questions under baseline and candidate: broken, flaky, the same, fixed."""
+    gate, old = gated.gate, gated.baseline
+    row, new = gate.worst, gate.line.model
+    if not gated.changes:
+        return Section("cases", "", [])
+    broke, fixed = (gated.changed(kind, new) for kind in ("broken", "repaired"))
+    down, up = gate.broke or [], gate.fixed or []
+    before, after = (facts.scores[[*models].index(name)] for name in (old, new))
+    mixed = [0 < a < 1 or 0 < b < 1 for a, b in zip(before, after, strict=True)]
+    kind = np.array([0 if name in {*down} else 3 if name in {*up} else 1 if flaky else 2
+                     for name, flaky in zip(facts.names, mixed, strict=True)])  # fmt: skip
+    order = np.lexsort((before, after - before, kind))
+    strips = strip_rows(np.stack([before, after])[:, order], 30, [f"{old}, before", f"{new}, now"])
+    cells = "".join(
+        f'<span class="in" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}</bdi></span>'
+        + strip
+        for name, strip in zip((old, new), strips, strict=True)
+    )
+    marks, key = _case_marks(np.bincount(kind, minlength=4).tolist())
+    word = facts.word
+    lists = _case_list(f"Broke: {word} trials before and after", broke)
+    lists += _case_list("Fixed", fixed)
+    were = "was" if len(up) == 1 else "were"
+    title = f"{count_of(len(down), 'question')} broke; {len(up):,} {were} fixed."
+    words = [
+        (
+            f"Every question, the largest loss on the left. Full colour: {word} in all trials. A "
+            f"question “broke” if its own test says so ({100 * FDR:g} % false discoveries), and "
+            f"is flaky if a version has it {word} in some trials, not in all."
+        )
     ]
+    chance = row["pvalue_broken"]
+    if chance is not None and (as_number(chance) < 0.05 or not down):
+        words.append(broken_words(row, lower_is_better=gate.lower))
+    words += case_clauses(gate)
+    figure = f'<div class="strip">{cells}<span></span><div>{marks}{key}</div></div>{lists}'
+    return Section("cases", title if down or up else "No question broke.", words, figure)
 
 
-def next_of_errored(sheet: Sheet, models: Sequence[str]) -> list[str]:
-    """Trials of open models that errored are run again before others are added."""
-    rows = lead_rows(sheet.main).filter(pl.col("model").cast(pl.String).is_in(models))
-    most = rows.sort("errored", "model", descending=[True, False]).select("model", "errored")
-    model, errored = most.row(0)
-    again = f"Run {named(model)}'s {count_of(errored, 'errored trial')} again." * bool(errored)
-    return [*filter(None, [again]), _ADVICE]
+_CASES = (("fb", "broke"), ("part", "flaky"), ("open", "the same"), ("fa", "fixed"))
+
+
+def _case_marks(counts: Sequence[int]) -> tuple[str, str]:
+    """A bar below the map with a part for each kind of question, and its key."""
+    marks, key, at = "", "", 0.0
+    for number, (kind, words) in zip(counts, _CASES, strict=True):
+        wide = 100 * number / sum(counts)
+        marks += box(at, at + wide, 4, 5, kind) * bool(number)
+        swatch = f'<svg class="sw" aria-hidden="true">{box(0, 100, 0, 10, kind)}</svg>'
+        key += f"<span>{swatch}<b>{number:,}</b> {words}</span>"
+        at += wide
+    said = ", ".join(f"{number} {words}" for number, (_, words) in zip(counts, _CASES, strict=True))
+    return picture(14, marks, said), f'<div class="key">{key}</div>'
+
+
+def _case_list(head: str, rows: pl.DataFrame, most: int = 24) -> str:
+    if rows.is_empty():
+        return ""
+    items = "".join(
+        f"<li><code>{escape(short_name(without_stratum(question)))}</code> "
+        f"{_right_of(before, n)} → {_right_of(now, m)}</li>"
+        for question, before, now, n, m in rows.head(most)
+        .select("question", "rate_baseline", "rate", "trials_baseline", "trials")
+        .rows()
+    )
+    rest = rows.height - most
+    note = f'<p class="note">{rest:,} more are in the data.</p>' * (rest > 0)
+    return f'<h3 class="h3">{head}</h3><ul class="cases">{items}</ul>{note}'
+
+
+def _right_of(rate: float, trials: int) -> str:
+    return f"{round(rate * trials)}/{trials}"

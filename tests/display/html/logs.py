@@ -7,8 +7,8 @@ from random import Random
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.media.page import Page
-from polars_scorio.display.media.write_page import Order, made_page
+from polars_scorio.display.media.page import Order, Page, made_page
+from polars_scorio.display.media.story import Wishes
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
@@ -58,9 +58,7 @@ def page_of(
     """The page of a log; of a gate with a margin of two points unless another is given."""
     asked = Roles(**roles)
     margin = 0.02 if margin is None and baseline is not None else margin
-    order = Order.from_metrics(
-        metrics, settings, asked, "log.html", baseline=baseline, margin=margin
-    )
+    order = Order.from_wishes(Wishes(metrics, settings, baseline, margin), asked, "log.html")
     made, _ = made_page(log.lazy(), asked, order)
     return made
 

@@ -8,7 +8,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
-from polars_scorio.display.finding import plain_text
+from polars_scorio.display.numbers import plain_text
 from tests.decisions.test_errored_trials import LOGS, drawn
 from tests.display.html.logs import page_of
 
@@ -41,9 +41,9 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     path = str(tmp_path / "log.parquet")
     BETA.write_parquet(path)
     made = page_of(BETA, missing="bounds")
-    assert plain_text(made.finding.title) == title
-    assert made.finding.mood == ""
-    assert made.finding.basis[1].endswith("at once, whatever the errored trials were")
+    assert plain_text(made.account.title.words) == title
+    assert made.account.title.mood == ""
+    assert made.account.basis[1].endswith("at once, whatever the errored trials were")
     shown = words(BETA.scorio(missing="bounds").leaderboard()._repr_html_())
     assert title in shown.replace(" .", ".")
     monkeypatch.setenv("COLUMNS", "120")
@@ -54,7 +54,7 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     assert f"60 of 450: to {100 * row['hi_missing']:.1f} %" in said
     assert main(["card", path, "--missing", "bounds", "-o", str(tmp_path / "card.svg")]) == 0
     assert title in (tmp_path / "card.svg").read_text(encoding="utf-8")
-    assert plain_text(made.todo[0]) == "Run beta's 60 errored trials again."
+    assert plain_text(made.account.next.steps[0]) == "Run beta's 60 errored trials again."
     (section,) = [each for each in made.sections if each.anchor == "errored"]
     readings = words(section.figure)
     for missing, meaning in ((0, "counted as failures"), ("drop", "left out")):
@@ -62,11 +62,11 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
         row = pair.filter(model_a="alpha", model_b="beta").row(0, named=True)
         numbers = f"{100 * row['diff']:+.1f} [{100 * row['lo']:+.1f}, {100 * row['hi']:+.1f}]"
         numbers = numbers.replace("-", "\N{MINUS SIGN}")
-        verdict = "open" if row["better"] is None else f"{row['better']} is better"
+        verdict = "undecided" if row["better"] is None else f"{row['better']} is better"
         assert f"{meaning} {numbers} {verdict}" in readings
     pair = BETA.scorio(missing="bounds").compare().row(0, named=True)
     ends = f"[{100 * pair['lo']:+.1f}, {100 * pair['hi']:+.1f}]".replace("-", "\N{MINUS SIGN}")
-    assert f"anything they could have been {ends} open" in readings
+    assert f"anything they could have been {ends} undecided" in readings
 
 
 @pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
@@ -75,8 +75,8 @@ def test_a_page_names_a_winner_only_if_the_comparison_does(log):
     bounds = log.scorio(missing="bounds")
     made, ranks, pairs = page_of(log, missing="bounds"), bounds.rank(), bounds.compare()
     leaders = ranks.filter(tier=1)["model"].to_list()
-    title = plain_text(made.finding.title)
-    assert (made.finding.mood == "yes") == (len(leaders) == 1)
+    title = plain_text(made.account.title.words)
+    assert (made.account.title.mood == "yes") == (len(leaders) == 1)
     if len(leaders) == 1:
         won = pairs.filter(better=leaders[0]).height
         assert won or ranks["tier"].n_unique() > 1
@@ -92,8 +92,8 @@ def test_a_page_names_a_winner_only_if_the_comparison_does(log):
 
 def test_a_winner_holds_whatever_the_errored_trials_were():
     made = page_of(drawn(2, 60, errors=0.02, gain=0.3), missing="bounds")
-    assert plain_text(made.finding.title) == "m1 beats m0."
-    assert "whatever they were." in plain_text(made.finding.numbers)
+    assert plain_text(made.account.title.words) == "m1 beats m0."
+    assert "whatever they were." in plain_text(made.account.lede)
 
 
 def test_one_model_scores_a_range():
@@ -101,7 +101,7 @@ def test_one_model_scores_a_range():
     row = log.scorio(missing="bounds").report(ps.avg()).row(0, named=True)
     ends = " to ".join(f"{100 * row[name]:.1f} %" for name in ("lo_missing", "hi_missing"))
     title = f"m0 scores {ends}: {row['errored']} errored trials decide."
-    assert plain_text(page_of(log, missing="bounds").finding.title) == title
+    assert plain_text(page_of(log, missing="bounds").account.title.words) == title
 
 
 def test_a_gate_holds_whatever_the_errored_trials_were():
@@ -110,8 +110,8 @@ def test_a_gate_holds_whatever_the_errored_trials_were():
     rows = made.numbers["baseline"]["gates"].sort("model")
     assert rows["verdict"].to_list() == gate["verdict"].to_list()
     assert rows["lo"].to_list() == pytest.approx(gate["lo"].to_list())
-    assert "whatever the errored trials were" in made.finding.basis[2]
-    assert plain_text(made.todo[0]).startswith("Run beta's 60 errored trials")
+    assert "whatever the errored trials were" in made.account.basis[2]
+    assert plain_text(made.account.next.steps[0]).startswith("Run beta's 60 errored trials")
 
 
 def test_strata_and_their_mean_hold_whatever_the_errored_trials_were():
@@ -131,4 +131,4 @@ def test_curves_along_steps_are_refused():
     both = pl.concat([log.with_columns(step=pl.lit(step)) for step in (1, 2)])
     made = page_of(both, by="step", missing="bounds")
     assert made.refused
-    assert 'missing="bounds" has no curves along steps' in made.finding.numbers
+    assert 'missing="bounds" has no curves along steps' in made.account.lede

@@ -58,9 +58,10 @@ def test_a_log_that_is_refused_has_a_page_with_the_reason(tmp_path, log, roles, 
     with pytest.raises(ValueError, match=reason):
         log.scorio(**roles).write_html(path)
     said = "".join(Checked(path).texts)
-    assert reason in said
+    assert "This log cannot be scored yet." in said
+    assert reason[1:] in said  # a sentence, which begins with a capital
     assert "What is in the log" in said
-    assert "What to do next" not in said
+    assert "df.scorio" in said.partition("What to do next")[2]
 
 
 @pytest.mark.slow

@@ -9,7 +9,8 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.media.write_page import Order, made_page
+from polars_scorio.display.media.page import Order, made_page
+from polars_scorio.display.media.story import Wishes
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import _numbered_models
 from tests.display.html.logs import models, page_of
@@ -60,7 +61,7 @@ def test_unchecked_unequal_and_single_trials():
 def test_runs_that_are_not_whole():
     totals = pl.DataFrame({"model": ["m00", "m01"], "planned": [48, 60], "reported": [0.5, None]})
     totals = totals.with_columns(recomputed="reported")
-    order = Order.from_metrics((), Settings(), Roles(), "log.html")
+    order = Order.from_wishes(Wishes((), Settings()), Roles(), "log.html")
     page, _ = made_page(models(2).lazy(), Roles(), order, totals=totals)
     (alert,) = page.alerts
     assert alert.title == "Unfinished runs"
@@ -90,9 +91,9 @@ def test_an_alarm_that_scores_are_biased_is_the_title_and_the_finding_follows():
     page = page_of(stopped(retried=True))
     silent = page_of(stopped(retried=True), validate=False)
     assert page.headline == "Trials of ada stopped on outcomes: every score is biased."
-    assert page.finding.numbers.startswith(f"As the rows stand: {silent.finding.title} ")
-    assert page.finding.aside.startswith("ada: all ")
-    assert "every score is biased: first=1 counts the first trial" in page.finding.aside
+    assert page.account.lede.startswith(f"As the rows stand: {silent.account.title.words} ")
+    assert page.account.aside.startswith("ada: all ")
+    assert "every score is biased: first=1 counts the first trial" in page.account.aside
     assert "--first 1 counts" in page.worded(lambda text: text.replace("first=", "--first ")).html()
     assert page.html().count("ended with 1 success (p") == 1
     assert [each.title for each in page.alerts] == ["Trials stopped on outcomes", "Unequal trials"]

@@ -462,3 +462,13 @@ def step_words(label: str) -> str:
     ('2,000', 'warm up')
     """
     return f"{int(label):,}" if label.isascii() and label.isdigit() else label
+
+
+def without_stratum(name: str) -> str:
+    """A question without its stratum, where its own name says enough.
+
+    >>> without_stratum("law / law-27"), without_stratum("law / 27")
+    ('law-27', 'law / 27')
+    """
+    stratum, _, question = name.partition(" / ")
+    return question if question.startswith(stratum) else name

@@ -1,0 +1,276 @@
+"""Accounts of a gate: its verdict, what it rests on, and what would decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polars_scorio.arguments import p_words
+from polars_scorio.display.blocks import (
+    Account,
+    Cell,
+    Column,
+    Mood,
+    Role,
+    Style,
+    TableBlock,
+    TableRow,
+    Text,
+    Title,
+)
+from polars_scorio.display.facts.gate_facts import GateFacts, GateLine
+from polars_scorio.display.numbers import Unit, named, names_list, plain_text
+from polars_scorio.display.phrases import count_of, name_list, text_list, without_stratum
+from polars_scorio.display.words.ranking_words import basis, gap_cell, gap_words, tell
+
+_LISTED = 10  # questions of a clause
+_SIDES: dict[str, tuple[str, Style, Mood]] = {
+    "pass": ("gate: pass", "pass", "yes"),
+    "fail": ("gate: fail", "fail", "no"),
+    "undecided": ("gate: undecided", "open", ""),
+}
+_HUES = {"fail": "b", "pass": "a", "undecided": "m"}
+# What is said of single questions.
+_CASES = {
+    "unclear": "went from all right to all wrong, by too few trials to rule out chance",
+    "not_passed": "that must pass did not in every trial",
+}
+
+
+def tell_gate(facts: GateFacts) -> Account:
+    """A gate, with clauses on what it rests on."""
+    said: list[tuple[Role, str]] = [("lede", _gate_lede(facts)), ("aside", _gate_aside(facts))]
+    clauses = [Text("clause", each) for each in gate_clauses(facts)]
+    note = Text("note", _gate_note(facts))
+    return tell([gate_title(facts)], said, facts.about, _gate_table(facts), note, *clauses)
+
+
+def gate_title(facts: GateFacts) -> Title:
+    """The worst verdict, by its ends, or by the parts or questions that decide against them."""
+    row, unit, line = facts.worst, facts.unit, facts.line
+    a, b, size = named(row["model"]), named(row["baseline"]), unit.margin(line.margin)
+    by_ends, said = _ends_title(a, b, line, unit)
+    if line.verdict != by_ends and line.by_questions:
+        said = _cases_title(a, row)
+    elif line.verdict != by_ends:
+        parts = [part for part in facts.parts if part.verdict == line.verdict]
+        size = unit.margin(max((part.margin for part in parts), default=line.margin))
+        at = f" in {names_list([part.label for part in parts])}" * bool(parts)
+        said = f"{a} is worse than {b}{at} by more than {size}."
+        if line.verdict != "fail":
+            said = f"Undecided: {a} may be worse than {b}{at} by more than {size}."
+    chip, mark, mood = _SIDES[line.verdict]
+    return Title(said, chip, mood, mark)
+
+
+def _ends_title(a: str, b: str, line: GateLine, unit: Unit) -> tuple[str, str]:
+    """The verdict of the two one-sided ends alone, and its title."""
+    lo, hi, margin, size = line.least, line.most, line.margin, unit.margin(line.margin)
+    by_more = f" by more than {size}" * bool(margin)
+    if hi < -margin:
+        return "fail", f"{a} is worse than {b}{by_more}."
+    if lo > 0:
+        return "pass", f"{a} is better than {b}."
+    if lo > -margin:
+        but = ", but it is worse" * (hi < 0)
+        return "pass", f"{a} is not worse than {b} by more than {size}{but}."
+    if hi < 0:
+        least = f"{a} is worse than {b}, by at least {unit.size(hi)}"
+        return "undecided", f"{least}; whether by more than {size} is undecided."
+    return "undecided", f"Undecided: {a} may be worse than {b}{by_more}."
+
+
+def _cases_title(a: str, row: Mapping[str, Any]) -> str:
+    """Title of a gate that single questions decide, against the difference of the scores."""
+    failed, broke, unclear = (
+        count_of(len(row.get(name) or []), "question")
+        for name in ("not_passed", "regressed", "unclear")
+    )
+    if row.get("not_passed"):
+        return f"{a} fails {failed} that must pass."
+    broken = f"{a} broke {broke}."
+    return broken if row.get("regressed") else f"Undecided: whether {a} broke {unclear} is unclear."
+
+
+def _gate_lede(facts: GateFacts) -> str:
+    """The difference; before it the scores, where they are known."""
+    row, unit = facts.worst, facts.unit
+    if row["diff"] is None and row.get("lo_missing") is None:
+        return ""
+    if row["diff"] is None:
+        ends = f"{unit.gap(row['lo_missing'])} to {unit.gap(row['hi_missing'], points=True)}"
+        return f"{ends} {unit.gaps(row['lo'], row['hi'])}."
+    gap = gap_words(unit, row["diff"], row["lo"], row["hi"])
+    if not facts.scores:
+        return f"{gap}."
+    new, old = (unit.score(facts.scores[str(row[name])]) for name in ("model", "baseline"))
+    return f"{new} against {old}: {gap}."
+
+
+def _gate_aside(facts: GateFacts) -> str:
+    """The questions that broke, and those that were fixed, where both were asked for."""
+    broke, fixed = facts.broke, facts.fixed
+    if broke is None or fixed is None:
+        return ""
+    if not broke:
+        return "No single question broke beyond chance."
+    where = [name.partition(" / ")[0] for name in broke if " / " in name]
+    said = f"{count_of(len(broke), 'question')} broke beyond chance"
+    if where and facts.rows["stratum"].n_unique() > 1:
+        most = max(sorted({*where}), key=where.count)
+        said += f", {where.count(most):,} of them in {named(most)}"
+    return f"{said}; {len(fixed):,} {'was' if len(fixed) == 1 else 'were'} fixed."
+
+
+def _gate_table(facts: GateFacts) -> TableBlock:
+    """The differences over three zones: beyond the margin, allowed, better."""
+    unit, lines = facts.unit, facts.lines
+    margins, several = {line.margin for line in lines}, all(line.whole for line in lines[:2])
+    several &= len(lines) > 1
+    columns = [
+        Column("name", "model" * several, [Cell(line.label, "" if at else "strong")
+                                           for at, line in enumerate(lines)]),
+        Column("interval", "points" if unit.percent else "difference",
+               [gap_cell(unit, line.lo, line.diff, line.hi) for line in lines],
+               f"{100 * facts.about.confidence:g} %, one-sided"),
+        Column("verdict", "verdict",
+               [Cell(_row_words(facts, line), _SIDES[line.side][1]) for line in lines]),
+    ]  # fmt: skip
+    rows = [TableRow(_HUES[line.side], line.side != "undecided") for line in lines]
+    margin = max(margins)
+    text = unit.margin(margin) * (len(margins) == 1 and margin > 0)
+    signed = margin if facts.lower else -margin
+    return TableBlock("gate", columns, rows, unit.percent, 0.0, signed, text)
+
+
+def _row_words(facts: GateFacts, line: GateLine) -> str:
+    """The verdict of the ends of a row, and what else decides the gate."""
+    size, worse = facts.unit.margin(line.margin), line.most < 0
+    if line.side == "undecided" and line.most < -line.margin:
+        return f"worse by more than {size} alone, undecided among all parts"
+    if line.side == line.verdict:
+        return {
+            "fail": f"worse by more than {size}" if line.margin else "worse",
+            "pass": "better" if line.least > 0 else f"not worse by more than {size}",
+        }.get(line.side, f"worse; by more than {size}?" if worse else "undecided")
+    parts = facts.of(line.model).parts
+    deciding = [part.label for part in parts if part.verdict == line.verdict]
+    who, many = ("single questions", True) if line.by_questions else (
+        names_list(deciding), len(deciding) > 1)  # fmt: skip
+    verbs = {"fail": ("fails", "fail"), "undecided": ("is undecided", "are undecided")}
+    ends = {"fail": "fails", "pass": "passes"}.get(line.side, "undecided")
+    return f"{ends}; {who} {verbs[line.verdict][many]}"
+
+
+def _gate_note(facts: GateFacts) -> str:
+    """How to read the zones."""
+    several = facts.rows["stratum"].n_unique() > 1
+    zones = "The gate fails where the whole interval lies in the orange zone, and passes where none"
+    adjusted = " The parts are adjusted for each other (Holm)." * several
+    return f"Each end of an interval holds by itself. {zones} of it does.{adjusted}"
+
+
+def gate_clauses(facts: GateFacts) -> list[str]:
+    """Clauses on all else that decides, or would decide."""
+    row, line, said = facts.worst, facts.line, _part_clauses(facts)
+    if row["diff"] is None and row.get("lo_missing") is not None:
+        moved = facts.unit.size(row["hi_missing"] - row["lo_missing"])
+        held = "; the verdict holds whatever they were" * (line.verdict != "undecided")
+        said.append(f"Errored trials could move it by {moved}{held}.")
+    elif str(row.get("score_verdict") or line.verdict) == "undecided":
+        said.append(_further_words(facts, row["extra"]))
+    if row["broken"] is not None:
+        said.append(broken_words(row, lower_is_better=facts.lower))
+    said += case_clauses(facts)
+    counts = facts.undecided is not None and line.verdict == "undecided"
+    return [*said, *[f"It counts as {facts.undecided}."] * counts]
+
+
+def _part_clauses(facts: GateFacts) -> list[str]:
+    """The parts that decide against a candidate, where the table has candidates."""
+    said, unit = list[str](), facts.unit
+    for verdict, words in (
+        ("fail", "Worse by more than"),
+        ("undecided", "Undecided at a margin of"),
+    ):
+        parts = [part for part in facts.parts if part.verdict == verdict]
+        if parts and len(facts.models) > 1:
+            ends = [f"{named(part.label)} {unit.gap(part.diff)} {unit.gaps(part.lo, part.hi)}"
+                    for part in parts]  # fmt: skip
+            margin = unit.margin(max(part.margin for part in parts))
+            said.append(f"{words} {margin}: {text_list(ends)}.")
+    return said
+
+
+def _further_words(facts: GateFacts, further: int | None) -> str:
+    unit, each = (
+        ("question", "")
+        if "extra_questions" in facts.rows.columns
+        else ("trial", " of each question")
+    )
+    if not further:
+        return f"No number of further {unit}s{each} would be likely to decide it."
+    decide = "decides" if further == 1 else "decide"
+    number, chance = count_of(further, f"further {unit}"), f"{100 * facts.power:.10g} %"
+    return f"{number}{each} {decide} it with a chance of {chance}."
+
+
+def case_clauses(facts: GateFacts) -> list[str]:
+    """The questions that regressed by a test of each, or why none can be named, and other cases."""
+    row, level = facts.worst, f"(FDR {100 * facts.fdr:.10g} %)"
+    cases = row.get("regressed")
+    tested, said = facts.broke if cases is None else cases, list[str]()
+    if tested is not None and cases is None and not facts.nameable:
+        why = "no question is named: one alone has too few trials"
+        said.append(f"Tested one by one, {why} {level}.")
+    elif tested is not None:
+        number = count_of(len(tested), "question")
+        said.append(_with_names(f"Tested one by one, {number} regressed {level}", tested))
+    return said + [
+        _with_names(f"{count_of(len(row[kind]), 'question')} {words}", row[kind])
+        for kind, words in _CASES.items()
+        if row.get(kind)
+    ]
+
+
+def _with_names(words: str, names: Sequence[object]) -> str:
+    """Words, and behind a colon the first few of some names."""
+    return f"{words}: {name_list(names, _LISTED)}." if names else f"{words}."
+
+
+def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
+    """The count of broken questions, with what chance breaks."""
+    broken = count_of(row["broken"], "question")
+    by_chance, p = row["broken_by_chance"], p_words(row["pvalue_broken"])
+    chance = f"{by_chance:.1f} expected between equal models, {p}"
+    kinds = "rare to frequent" if lower_is_better else "mostly right to mostly wrong"
+    return f"{broken} went from {kinds} ({chance})."
+
+
+def gate_steps(facts: GateFacts) -> list[str]:
+    """Ship, do not, or run more."""
+    line, unit = facts.line, facts.unit
+    if line.verdict == "fail":
+        first = names_list([*map(without_stratum, (facts.broke or [])[:3])])
+        was = "rare before, frequent now" if facts.lower else "right before, wrong now"
+        steps = [f"Do not ship.{f' Look at {first} first: {was}.' * bool(first)}"]
+    elif line.verdict == "pass":
+        loss = f"The loss, if any, is below {unit.margin(line.margin)}."
+        better = f"{named(line.model)} is better by at least {unit.size(line.least)}."
+        steps = [f"Ship. {better if line.least > 0 else loss}"]
+    else:
+        steps = [f"Run more. {_further_words(facts, facts.worst['extra'])}"]
+    parts = facts.rows.filter(verdict="undecided").drop_nulls("stratum")
+    undecided = [
+        named(part) + f" ({count_of(extra, 'further trial')} of each question)" * bool(extra)
+        for part, extra in parts.select("stratum", "extra").rows()
+    ]
+    return steps + [f"Undecided: {'; '.join(undecided[:5])}."] * bool(undecided)
+
+
+def gate_sentence(facts: GateFacts) -> str:
+    """A gate in one paragraph, for a file that a program reads."""
+    numbers = _gate_lede(facts).rstrip(".") or "The difference is unknown"
+    about = f"{numbers} ({', '.join(basis(facts.about))})."
+    place = f"{facts.place}: " * bool(facts.place)
+    return plain_text(" ".join([place + gate_title(facts).words, about, *gate_clauses(facts)]))
