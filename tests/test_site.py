@@ -83,6 +83,31 @@ def test_a_search_for_a_word_finds_its_method(site, word):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("is model A better", "guide/compare"),
+        ("confidence interval pass@k", "guide/metrics/success"),
+        ("how many samples", "guide/trials"),
+        ("regression gate", "guide/gate"),
+        ("noise floor", "guide/reruns"),
+    ],
+)
+def test_a_search_for_a_question_finds_its_page_first(site, question, page):
+    found = re.fullmatch(r"Search\.setIndex\((.*)\)", text(site / "searchindex.js"), re.DOTALL)
+    index = json.loads(found.group(1))
+    # Sphinx scores the share of an entry that was typed by 100, that of a title by 15.
+    scores = {
+        index["docnames"][place]: len(question) / len(entry)
+        for entry, places in index["indexentries"].items()
+        if question.lower() in entry
+        for place, *_ in places
+    }
+    assert max(scores, key=scores.__getitem__) == page
+    assert scores[page] == 1
+
+
+@pytest.mark.slow
 def test_the_first_page_shows_findings_a_gallery_and_buttons_that_copy(site):
     page = text(site / "index.html")
     assert re.search(r"On SWE-bench only \d+ of \d+ neighbouring ranks are decided", page)

@@ -28,6 +28,16 @@ html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 
 
+# What people type into the search, and the page that answers it: an entry of the index comes first.
+SEARCHED = {
+    "guide/compare": "is model A better",
+    "guide/gate": "regression gate",
+    "guide/metrics/success": "confidence interval pass@k",
+    "guide/reruns": "noise floor",
+    "guide/trials": "how many samples",
+}
+
+
 def make_reference(app: Sphinx) -> None:
     """Write the reference from the docstrings beside the chapters, where Git ignores it."""
     write_reference(Path(app.srcdir) / "guide" / "reference")
@@ -56,6 +66,12 @@ def sidebar(app: Sphinx, page: str, source: list[str]) -> None:  # noqa: ARG001 
             source[0] += f"\n\n```{{toctree}}\n:hidden:\n{caption}\n{entries}\n```\n"
 
 
+def found_first(app: Sphinx, page: str, source: list[str]) -> None:  # noqa: ARG001 - as Sphinx calls it
+    """Put what people search for into the index, as an entry of the page that answers it."""
+    if page in SEARCHED:
+        source[0] = f"```{{index}} ! {SEARCHED[page]}\n```\n\n{source[0]}"
+
+
 def reference_entries() -> dict[str, str]:
     """Page of each public name; methods of `df.scorio` also by their last word."""
     entries = {e.name: f"guide/reference/{e.file}" for part in parts() for e in part.entries}
@@ -80,4 +96,5 @@ def setup(app: Sphinx) -> None:
     """Register what this manual adds to Sphinx."""
     app.connect("builder-inited", make_reference)
     app.connect("source-read", sidebar)
+    app.connect("source-read", found_first)
     app.connect("doctree-resolved", link_code)
