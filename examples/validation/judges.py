@@ -1,18 +1,17 @@
 """Do intervals of the truth behind verdicts of an imperfect judge hold?
 
-Run: python examples/validation/judges.py accuracy|draws|labels|clusters|differences
-[--replicates 100] [--questions 30 100] [--only population=hard design=questions] [--seed 1]
+Run: python -m examples.validation.judges accuracy|draws|labels|clusters|differences
+[--replicates 100] [--questions 30 100]
 
 Rates of questions come from the eight populations of `looks_and_gates.py`. A replicate is a stratum
-of one log, with labels or a calibration sample of its own; all goes through the public API. Prints
-one line for each cell as JSON: how often the interval holds the mean of the truth over these
-questions, its width, and the same for the verdicts as they are, and for the labels alone; of
-differences how often an interval holds the true one, and how often it names a false winner.
+of one log, with labels or a calibration sample of its own; all goes through the public API. The
+cells are kept in `single_claims/judge_STUDY.csv`: how often the interval holds the mean of the
+truth over these questions, its width, and the same for the verdicts as they are, and for the labels
+alone; of differences how often an interval holds the true one, and how often it names a false
+winner.
 """
 
 import argparse
-import json
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from scipy.special import betaincinv
 
 import polars_scorio as ps
 from examples.validation.looks_and_gates import POPULATIONS, always, at_least_once
+from examples.validation.measured_cells import keep_cells
 
 JUDGES = {"good": (0.95, 0.9), "fair": (0.85, 0.8), "poor": (0.7, 0.65)}
 SAMPLES = (25, 100, 400)  # labels of right, and of wrong answers
@@ -75,25 +75,22 @@ def held(rows: pl.DataFrame, truth: np.ndarray) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Study:
-    """The cells that are asked for: numbers of logs, questions and trials, and conditions."""
+    """The cells that are asked for: numbers of logs, questions and trials."""
 
     replicates: int
     sizes: list[int]
     trials: list[int]
-    seed: int = 0
-    only: tuple[tuple[str, str], ...] = ()
 
     def cells(self, **settings: Iterable) -> Iterator[dict]:
-        """The cells of all populations, sizes, trials and settings that meet the conditions."""
+        """The cells of all populations, sizes, trials and settings."""
         shapes = {"population": POPULATIONS, "questions": self.sizes, "n": self.trials}
         for values in product(*(shapes | settings).values()):
             cell = dict(zip(shapes | settings, values, strict=True))
-            if all(str(cell.get(key, value)) == value for key, value in self.only):
-                yield cell | {"replicates": self.replicates}
+            yield cell | {"replicates": self.replicates}
 
     def drawn_rates(self, cell: dict) -> tuple[np.random.Generator, np.ndarray]:
         """The generator of a cell, and the rates of the questions of all of its logs."""
-        rng = np.random.default_rng(cell["questions"] * 100 + cell["n"] + 1_000_000 * self.seed)
+        rng = np.random.default_rng(cell["questions"] * 100 + cell["n"])
         return rng, POPULATIONS[cell["population"]](rng, (self.replicates, cell["questions"]))
 
 
@@ -253,12 +250,7 @@ if __name__ == "__main__":
     parser.add_argument("--replicates", type=int, default=100)
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
     parser.add_argument("--trials", type=int, nargs="+", default=[1, 4, 16])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", default=[], metavar="KEY=VALUE")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # numbers that are null have a warning
-    only = tuple(tuple(each.split("=", 1)) for each in given.only)
-    asked = Study(given.replicates, given.questions, given.trials, given.seed, only)
-    start = time.perf_counter()
-    for cell in studies[given.study](asked):
-        print(json.dumps(cell | {"seconds": round(time.perf_counter() - start, 1)}), flush=True)
+    asked = Study(given.replicates, given.questions, given.trials)
+    keep_cells(f"judge_{given.study}", studies[given.study](asked))

@@ -30,9 +30,13 @@ def measure_cells(
         print(*cell, f"{seconds:.0f} s", sep=" | ", file=sys.stderr, flush=True)
 
 
-def keep_cells(study: str, cells: Iterable[dict[str, object]], by: str = "questions") -> None:
+def keep_cells(
+    study: str, cells: Iterable[dict[str, object]] | pl.DataFrame, by: str = "questions"
+) -> None:
     """Write the cells of a study, in place of earlier ones of the same numbers of questions."""
-    rows, file = pl.DataFrame(list(cells), infer_schema_length=None), KEPT / f"{study}.csv"
+    file = KEPT / f"{study}.csv"
+    framed = isinstance(cells, pl.DataFrame)
+    rows = cells if framed else pl.DataFrame(list(cells), infer_schema_length=None)
     if file.exists():
         rows = pl.concat(
             [pl.read_csv(file).join(rows, on=by, how="anti"), rows], how="vertical_relaxed"

@@ -6,7 +6,6 @@ docstrings for sentences about simulations that are quoted here nowhere. Whoever
 changes the number here, and the test names the pages that still have the old one.
 """
 
-import re
 from itertools import product
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from examples.validation.costs import FAILURE, QUESTION_SD, TRIAL_SD
 from examples.validation.measured_tables import cell_rows, family_table, verdict_rows
 from examples.validation.promised_tables import FILES, PRINTED, measured_cells
 from examples.validation.single_claims import study_cells
-from examples.validation.study_tables import brief_share
+from examples.validation.study_tables import RANGELESS, brief_share, label_table
 
 _GUIDE, _PAGES = "examples/guide", "examples/validation"
 _SPEED = f"{_PAGES}/speed.md"
@@ -208,12 +207,6 @@ def advice_numbers() -> dict[str, str]:
     return numbers
 
 
-def printed_rows(table: str) -> pl.DataFrame:
-    """A table as it was printed; a cell that is empty repeats the one above."""
-    rows = pl.read_csv(PRINTED / f"{table}.csv", infer_schema=False)
-    return rows.with_columns(pl.all().forward_fill())
-
-
 def gate_error_numbers() -> dict[str, str]:
     """Least and largest mean, and the worst share, of false passes and false fails of gates."""
     cells, numbers, errors = study_cells("gates"), dict[str, str](), ("at pass", "at fail")
@@ -241,10 +234,10 @@ def repeated_gate_numbers() -> dict[str, str]:
 
 def label_widths() -> dict[str, str]:
     """Widths of intervals by labels at random, with the verdicts of the judge and without."""
-    rows = printed_rows("judge_labels").filter(pl.col("labelled trials") == "at random")
+    rows = label_table(study_cells("judge_labels")).filter(pl.col("labelled trials") == "at random")
     widths = {}
     for row in rows.to_dicts():
-        size = row["questions"].partition(",")[0]
+        size = row["questions"]
         widths |= {f"of_{size}": row["width"], f"alone_{size}": row["labels alone: width"]}
     return widths
 
@@ -387,10 +380,29 @@ def read_numbers() -> dict[str, str]:
 
 def penalty_numbers() -> dict[str, str]:
     """Percent of the worst setting of rewards with a rare penalty, without a range."""
-    row = printed_rows("reward_ranges").row(-1)
-    worst = {re.findall(r"\((\d+)", cell)[0] for cell in row[1:]}
-    (percent,) = worst
-    return {"worst": percent}
+    held = study_cells("rewards").filter(population="rare penalty", k=1)["coverage"]
+    return {"worst": f"{100 * held.min():.0f}"}
+
+
+def reward_numbers() -> dict[str, str]:
+    """Percent of the logs whose intervals hold if the range is given: means, and the worst."""
+    cells = study_cells("rewards").filter(~pl.col("population").is_in(RANGELESS))
+    means = 100 * cells.group_by("population").agg(pl.col("coverage").mean())["coverage"]
+    worst = f"{100 * cells['coverage'].min():.0f}"
+    ends = {"least": f"{means.min():.1f}", "most": f"{means.max():.1f}"}
+    return {"settings": str(cells.height), "worst": worst, **ends}
+
+
+def reward_pair_numbers() -> dict[str, str]:
+    """Differences of two models on rewards: percent that hold, and winners of equal models."""
+    cells = study_cells("reward_pairs")
+    rows = cells.group_by("target", "worse", "questions", "n").agg(pl.col("coverage").mean())
+    equal = cells.filter(worse=0)
+    false = equal.group_by("target", "questions", "n").agg(pl.col("decided").mean())
+    shares = {"wrong": false["decided"].max(), "held": rows["coverage"].min()}
+    numbers = {name: f"{100 * share:.1f}" for name, share in shares.items()}
+    numbers["worst"] = f"{100 * cells['coverage'].min():.0f}"
+    return numbers | {"worst_wrong": f"{100 * equal['decided'].max():.0f}"}
 
 
 _WORST = "in the worst setting in {worst} %"
@@ -539,11 +551,11 @@ STUDIES = (
     ),
     Study(
         "judges labels",
-        "100 labels on random trials of 30, 100 and 500 questions",
+        "100 labels on random trials of 30 and 100 questions",
         label_widths(),
         (
             (_JUDGE, "as short with 30 questions ({alone_30} and {of_30} wide), and shorter with"),
-            (_JUDGE, "({of_100} and {of_500} in place of {alone_100} and {alone_500})"),
+            (_JUDGE, "with 100 ({of_100} in place of {alone_100})"),
         ),
     ),
     Study(
@@ -774,12 +786,21 @@ STUDIES = (
     ),
     Study(
         "rewards --differences",
-        "two models, rewards of 11 populations, 10 to 100 questions, 1 to 16 trials, 100 logs each",
-        {"held": "96.8", "worst": "89", "wrong": "3.0", "worst_wrong": "10"},
+        "two models, rewards of 11 populations, 10 and 30 questions, 1 to 16 trials, 40 logs each",
+        reward_pair_numbers(),
         (
-            (_REWARDS, "held in at least {held} % of simulated logs"),
+            (_REWARDS, "Intervals of differences held in at least {held} % of simulated logs"),
             (_REWARDS, "the worst single setting {worst} %"),
             (_REWARDS, "a winner in at most {wrong} % on average, in {worst_wrong} % of the worst"),
+        ),
+    ),
+    Study(
+        "rewards",
+        "rewards of 11 populations whose range is given",
+        reward_numbers(),
+        (
+            (_REWARDS, "11 populations had a mean coverage of {least} to {most} %"),
+            (_REWARDS, "the worst of {settings} settings had {worst} %."),
         ),
     ),
     Study(

@@ -1,22 +1,23 @@
 """Do decisions about real-valued rewards keep their promises?
 
-Run: python examples/validation/reward_decisions.py worst [--replicates 200] [--questions 30 100]
+Run: python -m examples.validation.reward_decisions [--replicates 100] [--questions 10 30 100]
 
 The populations are those of `rewards.py` whose range is given. Everything goes through the public
-API: a replicate is a stratum of one log, in which each stratum is judged by itself. Prints one line
-for each cell as JSON.
+API: a replicate is a stratum of one log, in which each stratum is judged by itself. The cells are
+kept in `single_claims/reward_decisions.csv`.
 """
 
 import argparse
-import json
-import time
+import warnings
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import polars as pl
-from rewards import MANY, POPULATIONS, Population
 
 import polars_scorio as ps
+from examples.validation.measured_cells import keep_cells
+from examples.validation.rewards import MANY, POPULATIONS, Population
 
 GIVEN = {name: each for name, each in POPULATIONS.items() if each.bounds is not None}
 LOOKS, PLAN, MARGIN = (1, 2, 4, 8, 12, 16), 16, 0.05
@@ -59,7 +60,7 @@ def coverage_of_worst(population: Population, replicates: int, size: int) -> Ite
     truths = {"benchmark": worst(p).mean(axis=(1, 2)), "population": worst(many).mean()}
     for target, truth in truths.items():
         roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
-        yield {"target": target, "coverage": share_held(roles.report(ps.min_at_k(2)), truth)}
+        yield {"what": f"worst {target}", "share": share_held(roles.report(ps.min_at_k(2)), truth)}
 
 
 def coverage_of_ragged(population: Population, replicates: int, size: int) -> Iterator[dict]:
@@ -77,7 +78,7 @@ def coverage_of_ragged(population: Population, replicates: int, size: int) -> It
     }
     for target, truth in truths.items():
         roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
-        yield {"target": target, "coverage": share_held(roles.report(ps.avg()), truth)}
+        yield {"what": f"ragged {target}", "share": share_held(roles.report(ps.avg()), truth)}
 
 
 def coverage_of_clusters(population: Population, replicates: int, size: int) -> Iterator[dict]:
@@ -91,7 +92,8 @@ def coverage_of_clusters(population: Population, replicates: int, size: int) -> 
         roles = frame.scorio(
             by="stratum", bounds=population.bounds, target="population", cluster=cluster
         )
-        yield {"cluster": cluster, "coverage": share_held(roles.report(ps.avg()), truth)}
+        held = share_held(roles.report(ps.avg()), truth)
+        yield {"what": "clusters" if cluster else "no clusters", "share": held}
 
 
 def false_winners(population: Population, replicates: int, size: int) -> Iterator[dict]:
@@ -103,7 +105,7 @@ def false_winners(population: Population, replicates: int, size: int) -> Iterato
         roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
         rows = roles.compare(ps.avg(), simultaneous=True)
         wrong = rows.filter(pl.col("better").is_not_null())["stratum"].n_unique()
-        yield {"target": target, "false winners": wrong / replicates}
+        yield {"what": f"five {target}", "share": wrong / replicates}
 
 
 def gates_at_margin(population: Population, replicates: int, size: int) -> Iterator[dict]:
@@ -120,16 +122,17 @@ def gates_at_margin(population: Population, replicates: int, size: int) -> Itera
     for target, mean in means.items():
         # Shrunk towards the least reward: the mean over the questions falls by the margin.
         share = MARGIN * (high - low) / (mean - low)
+        if not (share < 1).any():
+            continue
         versions = rewards.copy()
         versions[:, 1] = low + (rewards[:, 1] - low) * (1 - np.minimum(share, 1))[:, None, None]
         log = reward_log(versions[share < 1])
         roles = log.scorio(by="stratum", bounds=population.bounds, target=target)
         rows = roles.gate(0, margin=MARGIN * (high - low))
         rows = rows.filter(pl.col("stratum").is_not_null())
-        wrong = {
-            name: (rows[f"pvalue_{name}"].fill_null(1) <= 0.05).mean() for name in ("pass", "fail")
-        }
-        yield {"target": target, "false pass": wrong["pass"], "false fail": wrong["fail"]}
+        for name in ("pass", "fail"):
+            wrong = (rows[f"pvalue_{name}"].fill_null(1) <= 0.05).mean()
+            yield {"what": f"{name} {target}", "share": wrong}
 
 
 def winners_of_looks(population: Population, replicates: int, size: int) -> Iterator[dict]:
@@ -144,43 +147,43 @@ def winners_of_looks(population: Population, replicates: int, size: int) -> Iter
         ("benchmark", PLAN, of_trials),
         ("population", size, of_questions),
     ):
-        found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "anytime")}
+        found = {kind: np.zeros(replicates, bool) for kind in ("peeking", "plan")}
+        option = "planned_trials" if target == "benchmark" else "planned_questions"
         for each in seen:
             log = reward_log(each).scorio(by="stratum", bounds=population.bounds, target=target)
-            for kind, planned in (("peeking", None), ("anytime", plan)):
-                rows = log.compare(ps.avg(), planned_trials=planned, simultaneous=False).sort(
-                    "stratum"
-                )
+            for kind, planned in (("peeking", {}), ("plan", {option: plan})):
+                rows = log.compare(ps.avg(), simultaneous=False, **planned).sort("stratum")
                 found[kind] |= rows["better"].is_not_null().to_numpy()
-        yield {"target": target, **{kind: float(wrong.mean()) for kind, wrong in found.items()}}
+        for kind, wrong in found.items():
+            yield {"what": f"{kind} {target}", "share": float(wrong.mean())}
 
 
-STUDIES = {
-    "worst": coverage_of_worst,
-    "ragged": coverage_of_ragged,
-    "clusters": coverage_of_clusters,
-    "simultaneous": false_winners,
-    "gates": gates_at_margin,
-    "looks": winners_of_looks,
-}
+STUDIES = (
+    coverage_of_worst,
+    coverage_of_ragged,
+    coverage_of_clusters,
+    false_winners,
+    gates_at_margin,
+    winners_of_looks,
+)
+
+
+def cells(replicates: int, sizes: list[int]) -> Iterator[dict]:
+    """The cells of all studies and populations."""
+    for size, study, (name, population) in product(sizes, STUDIES, GIVEN.items()):
+        for cell in study(population, replicates, size):
+            yield {"population": name, "questions": size, "logs": replicates} | cell
 
 
 def main() -> None:
-    """Run some studies and print their cells."""
+    """Run the studies and keep their cells."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("studies", nargs="+", choices=[*STUDIES])
-    parser.add_argument("--replicates", type=int, default=200)
-    parser.add_argument("--questions", type=int, nargs="+", default=[30])
-    parser.add_argument("--only", nargs="+", choices=[*GIVEN], default=[*GIVEN])
+    parser.add_argument("--replicates", type=int, default=100)
+    parser.add_argument("--questions", type=int, nargs="+", default=[10, 30, 100])
     asked = parser.parse_args()
-    start = time.perf_counter()
-    for study in asked.studies:
-        for name in asked.only:
-            for size in asked.questions:
-                of = {"study": study, "population": name, "questions": size}
-                for cell in STUDIES[study](GIVEN[name], asked.replicates, size):
-                    seconds = round(time.perf_counter() - start)
-                    print(json.dumps({**of, **cell, "seconds": seconds}), flush=True)
+    warnings.simplefilter("ignore", ps.LogWarning)
+    warnings.simplefilter("ignore", ps.CheckWarning)
+    keep_cells("reward_decisions", cells(asked.replicates, asked.questions))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""How often do intervals of real-valued rewards hold? Run: python examples/validation/rewards.py
+"""How often do intervals of real-valued rewards hold?
+
+Run: python -m examples.validation.rewards [--differences]
 
 Reports of `avg` and `max_at_k` on logs of 14 populations of questions. The range of eleven is
 given; the other three have none, and an interval promises nothing about rewards that were not seen.
 The replicates of a cell are the models of one log; without a range each is a stratum, as the range
-is that of all models. Prints, for each number of questions, trials and target, the mean coverage
-and the worst population. With `--differences`, those of two models, and how often one is decided.
+is that of all models. The cells are kept in `single_claims/rewards.csv`, with `--differences` those
+of two models in `reward_pairs.csv`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import polars as pl
 from scipy.special import ndtr
 
 import polars_scorio as ps
+from examples.validation.measured_cells import keep_cells
 
 Floats = np.ndarray
 Means = Callable[[Floats, int], Floats]  # of the best of k trials, from the parameters of questions
@@ -209,65 +212,28 @@ def measured_difference(
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def print_differences(asked: argparse.Namespace) -> None:
-    """Measure differences of models on rewards whose range is given, and print them."""
-    given = [name for name in asked.only if POPULATIONS[name].bounds]
-    cells = pl.concat(
-        measured_difference(name, questions, n, asked.replicates, asked.seed, worse)
-        for questions, n, name, worse in product(asked.sizes, asked.trials, given, (0.0, 0.15))
-    )
-    print(
-        cells.group_by("target", "worse", "questions", "n", maintain_order=True)
-        .agg(
-            pl.col("coverage").mean().alias("mean"),
-            pl.col("coverage").min().alias("worst"),
-            pl.col("population").sort_by("coverage").first().alias("of"),
-            pl.col("decided").mean(),
-        )
-        .sort("target", "worse", "questions", "n")
-    )
-
-
 def main() -> None:
-    """Measure all cells, and print them."""
+    """Measure the cells that are asked for, and keep them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
-    parser.add_argument("--trials", type=int, nargs="*", default=TRIALS)
-    parser.add_argument("--only", nargs="*", default=[*POPULATIONS])
-    parser.add_argument("-o", "--output", help="a Parquet file with all cells")
+    parser.add_argument("--questions", type=int, nargs="*", default=SIZES)
     parser.add_argument("--differences", action="store_true", help="of two models")
     asked = parser.parse_args()
-    pl.Config.set_tbl_rows(-1).set_tbl_cols(-1)
+    shapes = product(asked.questions, TRIALS)
     if asked.differences:
-        print_differences(asked)
-        return
-    cells = pl.concat(
-        measured_cell(name, questions, n, asked.replicates, asked.seed)
-        for questions, n, name in product(asked.sizes, asked.trials, asked.only)
-    )
-    if asked.output:
-        cells.write_parquet(asked.output)
-    given = pl.col("population").is_in(
-        [name for name, population in POPULATIONS.items() if population.bounds]
-    )
-    kind = pl.when(pl.col("k") == 1).then(pl.lit("avg")).otherwise(pl.lit("max_at_k"))
-    for bounds, some in (("given", cells.filter(given)), ("observed", cells.filter(~given))):
-        keys = [kind.alias("metric"), "target", "questions", "n"]
-        if bounds == "observed":
-            keys = ["population", *keys]
-        print(f"bounds {bounds}")
-        print(
-            some.group_by(keys, maintain_order=True)
-            .agg(
-                pl.col("coverage").mean().alias("mean"),
-                pl.col("coverage").min().alias("worst"),
-                pl.col("population").sort_by("coverage").first().alias("of"),
-                pl.len().alias("cells"),
-            )
-            .sort(pl.all().exclude("mean", "worst", "of", "cells"))
+        given = [name for name in POPULATIONS if POPULATIONS[name].bounds]
+        cells = pl.concat(
+            measured_difference(name, questions, n, asked.replicates, asked.seed, worse)
+            for (questions, n), name, worse in product(shapes, given, (0.0, 0.15))
         )
+    else:
+        cells = pl.concat(
+            measured_cell(name, questions, n, asked.replicates, asked.seed)
+            for (questions, n), name in product(shapes, POPULATIONS)
+        )
+    logs = pl.lit(asked.replicates).alias("logs")
+    keep_cells("reward_pairs" if asked.differences else "rewards", cells.with_columns(logs))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 ``python -m examples.validation.run_effects intervals`` (or another of `STUDIES`) simulates
 ``--logs 200`` logs a cell, and prints a row for each as CSV; `single_claims` keeps them. Runs move
 the logits of all questions by a normal number; the score in other runs like these is the truth.
+The logs of a cell are strata of one frame, each judged by itself, except in studies of checks.
 """
 
 import argparse
@@ -66,6 +67,17 @@ def log_of(models, present=None):
     return pl.concat(frames)
 
 
+def stacked(logs):
+    """The rows of logs, each a dict of the outcomes of models, numbered in the column log."""
+    rows = (log_of(models).with_columns(log=place) for place, models in enumerate(logs))
+    return pl.concat(rows)
+
+
+def logs_with_winner(pairs):
+    """Number of logs in which some model is called better."""
+    return pairs.filter(pl.col("better").is_not_null())["log"].n_unique()
+
+
 def truths(rates, spread, runs):
     """Scores of trials that come from runs of their own."""
     p = expit(logit(rates)[:, None] + spread * NODES) @ MASSES
@@ -84,26 +96,22 @@ def intervals(logs, chosen, seed):
             continue
         rng = np.random.default_rng([7, number, seed])
         metrics = ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(runs)
-        found = {}
+        parts, true = [], []
         for _ in range(logs):
-            models, true = {}, []
+            models = {}
             for name in "abcde":
                 rates = drawn_rates(population, rng, questions)
                 spread = spread_of_logits(rates, points)
                 models[name] = outcomes(rng, rates, spread, runs)
                 true.append(truths(rates, spread, runs))
-            log = log_of(models)
-            for way, roles in WAYS.items():
-                rows = log.scorio(**roles).report(*metrics)
-                ends = rows.select("lo", "hi").to_numpy().reshape(5, 3, 2)
-                truth = np.array(true)
-                held = (ends[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= ends[..., 1])
-                found.setdefault(way, []).append(
-                    [held.mean(0), (ends[..., 1] - ends[..., 0]).mean(0)]
-                )
-        for way, each in found.items():
-            held, width = np.mean(each, axis=0)
-            for metric, own, wide in zip(("avg", "pass@2", "pass^R"), held, width, strict=True):
+            parts.append(models)
+        log, truth = stacked(parts), np.reshape(true, (logs, 5, 3))
+        for way, roles in WAYS.items():
+            rows = log.scorio(by="log", **roles).report(*metrics)
+            ends = rows.select("lo", "hi").to_numpy().reshape(logs, 5, 3, 2)
+            held = (ends[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= ends[..., 1])
+            shares = held.mean(axis=(0, 1)), (ends[..., 1] - ends[..., 0]).mean(axis=(0, 1))
+            for metric, own, wide in zip(("avg", "pass@2", "pass^R"), *shares, strict=True):
                 cell = population, questions, runs, points, way, 5, metric, logs
                 print(*cell, f"{own:.4f}", f"{wide:.4f}", sep=",", flush=True)
 
@@ -118,18 +126,17 @@ def decisions(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([11, number, seed])
-        found = {}
+        parts = []
         for _ in range(logs):
             rates = drawn_rates("livecodebench", rng, questions)
             spread = spread_of_logits(rates, points)
-            log = log_of({f"m{i}": outcomes(rng, rates, spread, runs) for i in range(models)})
-            for way, roles in WAYS.items():
-                pairs = log.scorio(target=target, **roles).compare(simultaneous=True)
-                width = (pairs["hi"] - pairs["lo"]).mean()
-                won = pairs["better"].is_not_null().any()
-                found.setdefault(way, []).append([won, width])
-        for way, each in found.items():
-            won, width = np.mean(each, axis=0)
+            own = (outcomes(rng, rates, spread, runs) for _ in range(models))
+            parts.append({f"m{i}": each for i, each in enumerate(own)})
+        log = stacked(parts)
+        for way, roles in WAYS.items():
+            pairs = log.scorio(by="log", target=target, **roles).compare(simultaneous=True)
+            width = (pairs["hi"] - pairs["lo"]).mean()
+            won = logs_with_winner(pairs) / logs
             cell = models, questions, runs, points, target, way, logs
             print(*cell, f"{won:.4f}", f"{width:.4f}", sep=",", flush=True)
 
@@ -158,18 +165,18 @@ def gates(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([17, number, seed])
-        passed = dict.fromkeys(WAYS, 0)
+        parts = []
         for _ in range(logs):
             rates = 0.1 + 0.89 * drawn_rates(population, rng, questions)
             spread, worse = spread_of_logits(rates, points), worse_rates(rates, points, 0.05)
             models = {"old": rates, "new": worse}
-            log = log_of({name: outcomes(rng, own, spread, runs) for name, own in models.items()})
-            for way, roles in WAYS.items():
-                verdict = log.scorio(**roles).gate("old", margin=0.05)["verdict"]
-                passed[way] += verdict.item() == "pass"
-        for way, each in passed.items():
+            parts.append({name: outcomes(rng, own, spread, runs) for name, own in models.items()})
+        log = stacked(parts)
+        for way, roles in WAYS.items():
+            rows = log.scorio(by="log", **roles).gate("old", margin=0.05).drop_nulls("log")
+            passed = (rows["pvalue_pass"].fill_null(1) <= 0.05).mean()
             cell = population, questions, runs, points, way, logs
-            print(*cell, f"{each / logs:.4f}", sep=",", flush=True)
+            print(*cell, f"{passed:.4f}", sep=",", flush=True)
 
 
 def looks(logs, chosen, seed):
@@ -180,23 +187,21 @@ def looks(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([19, number, seed])
-        won = dict.fromkeys(WAYS, 0)
+        parts = []
         for _ in range(logs):
             rates = drawn_rates(population, rng, questions)
             spread = spread_of_logits(rates, points)
-            log = log_of({name: outcomes(rng, rates, spread, 16) for name in "ab"})
-            for way, roles in WAYS.items():
-                won[way] += any(
-                    log.filter(pl.col("trial") < look)
-                    .scorio(**roles)
-                    .compare(planned_trials=16)["better"]
-                    .is_not_null()
-                    .any()
-                    for look in (2, 3, 4, 6, 8, 12, 16)
-                )
-        for way, each in won.items():
+            parts.append({name: outcomes(rng, rates, spread, 16) for name in "ab"})
+        log = stacked(parts)
+        for way, roles in WAYS.items():
+            found = [
+                log.filter(pl.col("trial") < look)
+                .scorio(by="log", **roles)
+                .compare(planned_trials=16)
+                for look in (2, 3, 4, 6, 8, 12, 16)
+            ]
             cell = population, questions, points, way, logs
-            print(*cell, f"{each / logs:.4f}", sep=",", flush=True)
+            print(*cell, f"{logs_with_winner(pl.concat(found)) / logs:.4f}", sep=",", flush=True)
 
 
 def power(logs, chosen, seed):
@@ -207,21 +212,19 @@ def power(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([23, number, seed])
-        found = {way: [] for way in WAYS | ALIKE}
+        parts = []
         for _ in range(logs):
             rates = 0.1 + 0.89 * drawn_rates("livecodebench", rng, questions)
             spread, worse = spread_of_logits(rates, points), worse_rates(rates, points, 0.06)
             models = {name: rates if name == "a" else worse for name in "abcde"}
-            log = log_of({name: outcomes(rng, own, spread, runs) for name, own in models.items()})
-            for way, roles in (WAYS | ALIKE).items():
-                pairs = log.scorio(**roles).compare(simultaneous=True)
-                ahead = pairs.filter(model_a="a")["better"].eq_missing("a")
-                others = pairs.filter(pl.col("model_a") != "a")["better"].is_not_null()
-                found[way].append([ahead.mean(), others.any()])
-        for way, each in found.items():
+            parts.append({name: outcomes(rng, own, spread, runs) for name, own in models.items()})
+        log = stacked(parts)
+        for way, roles in (WAYS | ALIKE).items():
+            pairs = log.scorio(by="log", **roles).compare(simultaneous=True)
+            found = pairs.filter(model_a="a")["better"].eq_missing("a").mean()
+            false = logs_with_winner(pairs.filter(pl.col("model_a") != "a")) / logs
             cell = questions, runs, points, way, logs
-            shares = (f"{share:.4f}" for share in np.mean(each, axis=0))
-            print(*cell, *shares, sep=",", flush=True)
+            print(*cell, f"{found:.4f}", f"{false:.4f}", sep=",", flush=True)
 
 
 def as_they_are(rng, rates, runs):

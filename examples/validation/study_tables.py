@@ -183,6 +183,11 @@ def run_share_table(measured: pl.DataFrame, share: str, beside: str | None = Non
     return texts.pivot("way", index=rows, values="text").select(*rows, *columns)
 
 
+def run_winner_table(measured: pl.DataFrame, target: str) -> pl.DataFrame:
+    """Logs with a false winner where runs differ, about one target."""
+    return run_share_table(measured.filter(target=target), share="false_winner")
+
+
 def kept_fault_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Coverage and winners of equal models whose trials have a fault, by what is counted."""
     named = {"avg": "min", "pass@2": "min", "false_winner": "max"}
@@ -215,13 +220,6 @@ def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
         *(mean_and_least(name, f"{name} most", 3).alias(shown) for name, shown in names.items()),
     )
     return texts.with_columns(pl.col("trials").replace("none", "all there"))
-
-
-def run_worst_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """Shares of logs in the settings that were measured again with 2,000 logs."""
-    named = {"first": "in the tables", "again": "2,000 other logs"}
-    way = pl.col("way").replace_strict(_WAYS | {"check": "`check()`"})
-    return measured.select("what", "setting", way, *named).rename(named)
 
 
 def fault_table(measured: pl.DataFrame) -> pl.DataFrame:
@@ -388,6 +386,103 @@ def regression_table(measured: pl.DataFrame) -> pl.DataFrame:
         mean_share(pl.col("fdr").filter(broken), 3).alias("false discoveries"),
         mean_share(pl.col("fdr").filter(~broken), 3).alias("false discoveries if nothing broke"),
     )
+
+
+RANGELESS = ["normal", "lognormal", "rare penalty"]  # rewards
+# What `reward_decisions` measured: its words on the page, the promise, and whether low is bad.
+_REWARDS = {
+    "worst benchmark": ("`min_at_k(2)` of 8 trials holds, these questions", "95", True),
+    "worst population": ("the same, their population", "95", True),
+    "ragged benchmark": (
+        "`avg` holds, these questions; one trial of low ones, eight of high ones", "95", True
+    ),
+    "ragged population": ("the same, their population", "95", True),
+    "clusters": ("`avg` of a population in passages of five questions, `cluster=`", "95", True),
+    "no clusters": ("the same without `cluster=`", "", True),
+    "five benchmark": ("some false winner among five equal models, these questions", "5", False),
+    "five population": ("the same, their population", "5", False),
+    "pass benchmark": ("`gate` passes a version that is worse by the margin", "5", False),
+    "pass population": ("the same, their population", "5", False),
+    "fail benchmark": ("`gate` fails it", "5", False),
+    "fail population": ("the same, their population", "5", False),
+    "plan benchmark": ("false winner of six looks, `planned_trials=`", "5", False),
+    "plan population": ("the same, questions arrive, `planned_questions=`", "5", False),
+    "peeking benchmark": ("the same by peeking at these questions", "", False),
+}  # fmt: skip
+
+
+def percent_and_worst(share: pl.Expr, *, low: bool) -> pl.Expr:
+    """Mean of shares in percent, and the worst in brackets."""
+    both = pl.struct(mean=share.mean(), worst=share.min() if low else share.max())
+    return both.map_elements(
+        lambda of: f"{100 * of['mean']:.1f} ({100 * of['worst']:.0f})", return_dtype=pl.String
+    )
+
+
+def reward_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Decisions about rewards: mean percent of the logs, and the worst population."""
+    sizes = measured["questions"].unique().sort().to_list()
+    rows = []
+    for what, (words, promise, low) in _REWARDS.items():
+        texts = measured.filter(what=what).group_by("questions").agg(
+            percent_and_worst(pl.col("share"), low=low).alias("text")
+        )  # fmt: skip
+        known = dict(texts.iter_rows())
+        rows.append([words, promise, *(known.get(size, "") for size in sizes)])
+    names = ["percent of the logs", "promised", f"{sizes[0]} questions", *map(str, sizes[1:])]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def reward_range_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Coverage of averages of rewards without a range, by their population."""
+    average = measured.filter(pl.col("k") == 1, pl.col("population").is_in(RANGELESS))
+    rows = average.group_by("population", maintain_order=True).agg(
+        *(
+            percent_and_worst(pl.col("coverage").filter(pl.col("target") == target), low=True)
+            .alias(name)
+            for target, name in (
+                ("benchmark", "`avg` on these questions"), ("population", "their population")
+            )
+        )
+    )  # fmt: skip
+    named = pl.col("population").replace("rare penalty", "-10 in 3 % of the trials, else about 1")
+    return rows.with_columns(named).rename({"population": "rewards, no range given"})
+
+
+_DESIGNS = {
+    "random": "at random",
+    "verdict": "half of each verdict",
+    "questions": "whole questions",
+}
+# A number that is null counts as the interval from 0 to 1.
+_HELD = pl.col("held").fill_nan(0).fill_null(0) * (1 - pl.col("null")) + pl.col("null")
+_WIDTH = pl.col("width").fill_nan(0).fill_null(0) * (1 - pl.col("null")) + pl.col("null")
+
+
+def mean_and_worst(share: pl.Expr) -> pl.Expr:
+    """The mean of shares over the settings of a row, the lowest in brackets; empty: no settings."""
+    both = pl.struct(mean=share.mean(), worst=share.min())
+    return both.map_elements(
+        lambda of: f"{brief_share(of['mean'], 3)} ({brief_share(of['worst'], 2)})",
+        return_dtype=pl.String,
+    )
+
+
+def label_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Coverage and width by labels on the trials of the log."""
+    metric, target = pl.col("metric"), pl.col("target")
+    average = (metric == "avg") & (target == "benchmark")
+    return measured.group_by(
+        "questions", pl.col("design").replace_strict(_DESIGNS).alias("labelled trials"),
+        maintain_order=True,
+    ).agg(
+        pl.col("replicates").first().alias("logs"),
+        mean_and_worst(_HELD.filter(average)).alias("`avg`, these questions"),
+        mean_and_worst(_HELD.filter(target == "population")).alias("`avg`, population"),
+        mean_share(_WIDTH.filter(average), 2).alias("width"),
+        mean_share(pl.col("alone").filter(average), 2).alias("labels alone: width"),
+        mean_and_worst(_HELD.filter(metric == "pass_at_2")).alias("`pass_at_k(2)`"),
+    )  # fmt: skip
 
 
 def many_curve_table(measured: pl.DataFrame) -> pl.DataFrame:
