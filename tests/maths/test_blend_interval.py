@@ -48,10 +48,11 @@ def test_a_blend_of_a_mean_on_its_bound_reaches_to_rates_that_are_likely(questio
     assert found.lo[0] <= np.sqrt((1 - 0.5**8) * 0.5**8) <= found.hi[0]
 
 
-def test_beyond_the_trials_a_blend_has_no_numbers():
+def test_beyond_the_trials_a_blend_has_a_range_and_no_estimate():
     for target in ("benchmark", "population"):
         found, _ = numbers(CASES["hard"], 5, target)
-        assert np.isnan(np.ravel(found[:4])).all()
+        assert np.isnan([found.estimate[0], found.sigma[0]]).all()
+        assert 0 <= found.lo[0] < found.hi[0] < 1
 
 
 def test_clusters_add_to_the_noise_of_a_blend():

@@ -293,7 +293,9 @@ def test_populations_that_follow_difficulty_are_an_alarm():
     hard = [(2, i % 3 == 0) for i in range(60)]
     easy = [(6, 4 + i % 2) for i in range(60)]
     asked = log(ada=[(n, int(c)) for n, c in hard + easy])
-    with pytest.warns(ps.CheckWarning, match=r"^ada: questions with fewer .* fitted to them is b"):
+    with pytest.warns(
+        ps.CheckWarning, match=r"^ada: questions with fewer .* prior=\"population\" are biased"
+    ):
         asked.bayes(prior="population")
     with warnings.catch_warnings():
         warnings.simplefilter("error", ps.CheckWarning)
