@@ -655,7 +655,7 @@ def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None
                    for name, head in sides.items() if name in part.columns]  # fmt: skip
         heads = {"extra_trials": "further trials", "extra_questions": "or questions"}
         columns += [number_column(heads[name], map(number, part[name])) for name in extra]
-        about = reply.facts(metric, cover, "" if width else "pairs")
+        about = reply.facts(metric, cover, "" if width or reply.asked.pair else "pairs")
         chance = f"a chance of {100 * reply.asked.power:.6g} %"
         about = about if width else replace(about, looks=chance)
         return reply.tell(_plan_title(part, width), about, plain_table(columns), place=place)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import known_text
 from polars_scorio.command_line.answers import (
     Reply,
     check_answer,
@@ -240,19 +241,45 @@ def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print how many more trials, or questions, would decide."""
-    shared: dict[str, Any] = {"confidence": asked.confidence}
-    if asked.half_width is None:
+    logs, width, overall = _paired_logs(log, asked), asked.half_width, asked.overall
+    # Verdicts about several pairs with a baseline hold at once.
+    shared: dict[str, Any] = {"confidence": asked.confidence ** (1 / len(logs))}
+    if width is None:
         shared |= {"power": asked.power, "unmatched": asked.unmatched}
-    width, overall = asked.half_width, asked.overall
-    rows = log.trials_needed(asked.metric, half_width=width, overall=overall, **shared)
+    plans = [
+        each.trials_needed(asked.metric, half_width=width, overall=overall, **shared).lazy()
+        for each in logs
+    ]
+    rows = pl.concat(plans).collect()
     if asked.format != "table":
         print_table(rows, asked.format)
         return
     reply, (needs,) = Reply.read(log, asked, call, rows)
     questions = None
     if width is None and overall is None and needs["extra_trials"].null_count():
-        questions = log.questions_needed(asked.metric, **shared).lazy().collect()
+        further = (each.questions_needed(asked.metric, **shared).lazy() for each in logs)
+        questions = pl.concat(further).collect()
     plan_answer(reply, needs, questions)
+
+
+def _paired_logs(log: Scorio[Any], asked: Namespace) -> list[Scorio[Any]]:
+    """The logs of the pairs that are asked about; the log itself if none are."""
+    if asked.baseline is None and asked.pair is None:
+        return [log]
+    if [asked.baseline, asked.pair, asked.half_width].count(None) < 2:
+        raise ValueError("--baseline, --pair and --half-width are three plans: ask for one")
+    trials = bind_roles(log.frame.lazy(), log._roles)
+    if trials.model is None:
+        raise ValueError(
+            "--baseline and --pair need several models: name their column with --model"
+        )
+    model = trials.model.expr
+    known = trials.frame.select(model.unique().sort()).collect().to_series().to_list()
+    wanted = [typed_model(log, name) for name in asked.pair or [asked.baseline]]
+    if unknown := [name for name in wanted if name not in known]:
+        raise ValueError(f"{unknown[0]!r} is none of the models: {known_text(unknown[0], known)}")
+    pairs = [wanted] if asked.pair else [[*wanted, name] for name in known if name != wanted[0]]
+    return [Scorio(trials.frame.filter(model.is_in(pair)), log._roles) for pair in pairs]
 
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:

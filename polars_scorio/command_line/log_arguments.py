@@ -359,6 +359,10 @@ def _add_plan(parser: ArgumentParser) -> None:
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     chance = "distinguish neighbours in the ranking with this probability (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
+    base = "plan for the pairs of each other model with this one, in place of neighbours"
+    add("--baseline", metavar="MODEL", help=base)
+    pair = "plan for this pair of models alone"
+    add("--pair", nargs=2, metavar="MODEL", help=pair)
     width = "plan for intervals of score +- WIDTH instead: 0.02 is two points of a hundred"
     add("--half-width", type=plain_number, metavar="WIDTH", help=width)
     _add_overall(add, beside=True)
@@ -503,7 +507,7 @@ _OF_COMMAND = {
     "frontier": {"cost", "format"},
     "summary": {"confidence", "all"},
     "regressions": {"baseline", "fdr", "format"},
-    "plan": {"power", "half_width", "format"},
+    "plan": {"power", "baseline", "half_width", "format"},
     "questions": {"per", "all", "format"},
     "reruns": {"per", "n_rerun", "format"},
     "card": {"output", "title"},

@@ -267,6 +267,57 @@ def test_plan_says_how_many_trials_would_decide(log, capsys):
     assert "would make intervals of ±0.02." in capsys.readouterr().out
 
 
+def plan_rows(capsys, *asked) -> pl.DataFrame:
+    assert main(["plan", "log.parquet", *asked, "--format", "csv"]) == 0
+    return pl.read_csv(
+        capsys.readouterr().out.encode(), schema_overrides={"extra_trials": pl.UInt64}
+    )
+
+
+def test_a_plan_of_a_pair_is_that_of_a_log_of_both(log, capsys):
+    pair = pl.read_parquet(log).filter(pl.col("model").is_in(["m00", "m02"])).scorio(by="bench")
+    rows = plan_rows(capsys, "--by", "bench", "--pair", "m00", "m02", "--overall", "macro")
+    expected = pair.trials_needed(overall="macro")
+    assert rows["extra_trials"].to_list() == expected["extra_trials"].to_list()
+    assert rows["bench"].null_count() == 1
+    assert main(["plan", log, "--by", "bench", "--pair", "m00", "m02"]) == 0
+    assert "for all pairs" not in capsys.readouterr().out
+
+
+def test_a_plan_with_a_baseline_has_all_others_at_once(log, capsys):
+    frame = pl.read_parquet(log)
+    names = frame["model"].unique().sort().to_list()
+    rows = plan_rows(capsys, "--by", "bench", "--baseline", "m01")
+    sides = rows.select(
+        pl.concat_list("model_a", "model_b").list.set_difference(["m01"]).list.join("")
+    )
+    strata = frame["bench"].n_unique()
+    assert sorted(sides.to_series()) == sorted(strata * [name for name in names if name != "m01"])
+    confidence = 0.95 ** (1 / (len(names) - 1))
+    for name in set(names) - {"m01"}:
+        pair = frame.filter(pl.col("model").is_in(["m01", name])).scorio(by="bench")
+        expected = pair.trials_needed(confidence=confidence)["extra_trials"].to_list()
+        mine = rows.filter((pl.col("model_a") == name) | (pl.col("model_b") == name))
+        assert mine["extra_trials"].to_list() == expected
+    printed = answer(capsys, "plan", "--by", "bench", "--baseline", "m01")
+    assert "95 % confidence for all pairs at once" in printed
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--baseline", "m1"], "'m1' is none of the models: ['m00', 'm01', "),
+        (["--pair", "m00", "mm"], "'mm' is none of the models: ['m00', 'm01', "),
+        (["--baseline", "m00", "--half-width", "0.1"], "are three plans: ask for one"),
+        (["--baseline", "m00", "--pair", "m00", "m01"], "are three plans: ask for one"),
+        (["--baseline", "m00", "--model", "none"], "need several models: name their column"),
+    ],
+)
+def test_a_plan_without_its_models_is_refused(log, capsys, asked, words):
+    assert main(["plan", log, "--by", "bench", *asked]) == 1
+    assert words in capsys.readouterr().err
+
+
 def forest(numbers, bright, **options):
     return Forest(numbers, bright, lambda value: f"{100 * value:g}", **options)
 
