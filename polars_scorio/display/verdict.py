@@ -352,6 +352,7 @@ class LogVerdict:
     counted: LogSummary  # with the outcomes in named runs
     checked: str  # what the tests found, in a sentence
     bias: CheckFinding | None  # the alarm that every score is biased
+    findings: list[CheckFinding]  # of all tests
 
     @property
     def main(self) -> Scope:
@@ -397,6 +398,7 @@ def log_verdict(
         counted=counted,
         checked=foot_words(findings) if findings else "",
         bias=next((each for each in findings if each.biases_scores), None),
+        findings=findings,
     )
 
 

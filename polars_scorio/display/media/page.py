@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_scorio.arguments import p_words
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.blocks import (
     Account,
@@ -71,7 +72,7 @@ from polars_scorio.display.verdict import (
 )
 from polars_scorio.display.words.ranking_words import ranking_table, tell_refusal
 from polars_scorio.metrics.from_text import check_metrics
-from polars_scorio.study.count_checks import SPOKEN
+from polars_scorio.study.count_checks import CHECKS, SPOKEN
 
 _CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence
 _DIGITS = 6  # significant ones of the numbers in JSON
@@ -103,6 +104,7 @@ class Page:
     numbers: dict[str, Any]  # the same as data
     rows: pl.DataFrame  # the report, for a spreadsheet
     folds: dict[str, str]  # titles of tables at the foot, and their HTML
+    tests: Sequence[tuple[str, str, str, str]] = ()  # what each asks, p, verdict, what it found
 
     @property
     def headline(self) -> str:
@@ -113,7 +115,9 @@ class Page:
         """The page in the words of who asked for it: a command has no keywords."""
         alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
         account = worded(self.account, say, "lede" if self.refused else "aside")
-        return replace(self, alerts=alerts, account=account, checked=say(self.checked))
+        tests = [(asks, p, verdict, say(sentence)) for asks, p, verdict, sentence in self.tests]
+        checked = say(self.checked)
+        return replace(self, alerts=alerts, account=account, checked=checked, tests=tests)
 
     def html(self) -> str:
         """The page as one file."""
@@ -159,7 +163,7 @@ class Page:
         )
         folds = "".join(
             f"<details><summary>{title}</summary>{table}</details>"
-            for title, table in self.folds.items()
+            for title, table in (self.folds | {"Tests of the trials": self._tests()}).items()
             if table
         )
         # A long call breaks before its method rather than inside the name of a file.
@@ -174,6 +178,17 @@ class Page:
             f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div>\n"
             f'<div class="folds">{folds}</div></footer>\n'
         )
+
+    def _tests(self) -> str:
+        """A row for each test."""
+        rows = "".join(
+            f'<tr><th scope="row" class="nm">{escape(asks)}</th><td class="n">{escape(p)}</td>'
+            f'<td class="n">{verdict}</td><td class="said">{escape(sentence)}</td></tr>'
+            for asks, p, verdict, sentence in self.tests
+        )
+        heads = "".join(f'<th scope="col">{head}</th>' for head in ("", "p", "verdict", "found"))
+        head = f'<caption class="away">Tests of the trials</caption><thead><tr>{heads}</tr></thead>'
+        return f'<table class="plain tests">{head}<tbody>{rows}</tbody></table>' if rows else ""
 
     def markdown(self) -> str:
         """The page without its pictures and its data, for a terminal."""
@@ -334,6 +349,11 @@ def made_page(
         return story_page(story, order), None
 
 
+def _p_cell(p: float | None) -> str:
+    """A p-value in a table; a dash without one."""
+    return "\N{EN DASH}" if p is None else p_words(p).removeprefix("p ").removeprefix("= ")
+
+
 def story_page(story: Story, order: Order) -> Page:
     """The page of a log that can be scored."""
     log, verdict, account, rows = story.log, story.verdict, story.account, story.sheet.main.rows
@@ -379,6 +399,10 @@ def story_page(story: Story, order: Order) -> Page:
             "Other metrics": metrics_table(ranking_table(story.ranking()))
             * bool(story.facts and story.asked.metrics),
         },
+        tests=[
+            (CHECKS[each.check].asks, _p_cell(each.result.p), each.verdict, each.sentence)
+            for each in verdict.findings
+        ],
     )
 
 

@@ -95,7 +95,7 @@ QUICK = {"one model", "retry until success"}
 KILOBYTES = {"60 models, 40 strata": 380, "25 models, 8 strata": 150}
 SECONDS = {
     "25 models": 0.7,
-    "60 models, 40 strata": 9.0,  # the mean needs the numbers of all 2,400 models and strata
+    "60 models, 40 strata": 4.0,  # the mean needs the numbers of all 2,400 models and strata
     "10,000 questions": 1.0,
     "25 models, 8 strata": 1.0,
 }

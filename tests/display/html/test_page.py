@@ -11,7 +11,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.display.media.page import Page
-from tests.display.html.logs import Checked, models, page_of
+from tests.display.html.logs import Checked, models, page_of, retried
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -173,3 +173,19 @@ def test_a_page_of_rewards_has_the_best_and_the_worst_of_k():
     for part in ("Max@k", "Min@k", "best of 4", "worst of 4"):
         assert part in said
     assert "every time" not in said.partition("use strict")[0].replace("solved, every time", "")
+
+
+def test_all_tests_of_the_trials_are_in_a_fold_of_the_foot():
+    """The foot said how many tests found nothing, and not which."""
+    log = retried()
+    page = page_of(log)
+    rows = log.scorio.check()
+    assert {(asks, verdict) for asks, _, verdict, _ in page.tests} == {
+        *rows.select("asks", "verdict").rows()
+    }
+    foot = page.html().partition("<footer>")[2]
+    assert "<summary>Tests of the trials</summary>" in foot
+    assert "Did trials stop on outcomes, as their numbers show?" in foot
+    assert '<td class="n">alarm</td>' in foot
+    worded = page.worded(lambda text: text.replace("first=1", "--first 1"))
+    assert any("--first 1" in found for *_, found in worded.tests)
