@@ -48,7 +48,7 @@ class QuestionCounts:
     array([0.583, 0.722])
     >>> lo, hi = questions.interval(ps.pass_at_k([1, 2]))
     >>> lo.round(2), hi.round(2)
-    (array([0.41, 0.55]), array([0.75, 0.86]))
+    (array([0.4 , 0.48]), array([0.75, 0.9 ]))
     """
 
     n: Ints

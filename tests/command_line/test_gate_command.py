@@ -1,7 +1,6 @@
 """Gates in the terminal: exit statuses, sentences, files for other programs."""
 
 import json
-import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -144,7 +143,7 @@ def test_strata_metrics_and_looks_are_passed_on(gate, capsys):
     )  # fmt: skip
     assert status == 3
     assert "Pass^4" in last
-    assert "which holds at every look (planned: 16 trials a question)" in last
+    assert "at every look (planned: 16 trials a question)" in last
     assert capsys.readouterr().out == ""
 
 
@@ -165,11 +164,12 @@ def test_files_for_other_programs(gate, folder):
     assert [case.attrib["name"] for case in suite] == ["v2: air", "v2: web", "v2: all"]
     assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure")) == 3
     text = (folder / "gate.md").read_text(encoding="utf-8")
-    assert text.startswith(f"## Gate: fail\n\n- {last}\n")
-    heading, *rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 4  # a line and three rows
-    explained = re.findall(r"(\w+)\*?(?:, (\w+))?: ", text.splitlines()[-1])
-    assert all(word in heading for words in explained for word in words)
+    title, verdict, *_ = [line for line in text.splitlines() if line]
+    assert last.startswith(title.removeprefix("# "))
+    assert verdict.startswith("**gate: fail** ")
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    parts = [line.split(" | ")[0].removeprefix("| ") for line in table]
+    assert parts == ["part", "---", "mean of 2 domains", "air", "web"]
 
 
 @pytest.mark.slow

@@ -91,13 +91,13 @@ def test_a_missing_column_of_truth_names_the_keyword():
 
 def test_verdicts_of_more_categories_need_success():
     log = pl.DataFrame(COLUMNS | {"category": [2, 1, 1, 0, 0, 0, 1]})
-    with pytest.raises(ValueError, match=r"neither 0 nor 1.* success= which"):
+    with pytest.raises(ValueError, match=r"neither 0 nor 1.* name in success= those"):
         log.scorio(model=None, trial=None, truth="human").avg()
 
 
 @pytest.mark.parametrize("keyword", [{"levels": [0, 1]}, {"bounds": (0, 1)}])
 def test_rewards_have_no_judge(keyword):
-    with pytest.raises(ValueError, match="threshold= or success= which trials the judge calls"):
+    with pytest.raises(ValueError, match="success= for the trials that the judge calls"):
         pl.DataFrame(COLUMNS).scorio(truth="human", **keyword)
 
 

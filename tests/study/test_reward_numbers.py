@@ -202,8 +202,6 @@ def test_further_trials_are_planned_with_the_measured_noise(log):
     after = (one["category"] / (4 + need["extra_trials"])).sum() ** 0.5 / 60
     assert need["sigma"] == pytest.approx(after, rel=1e-9)
     assert 1.959964 * after <= 0.01 < 1.959964 * after * ((5 + need["extra_trials"]) / 4) ** 0.5
-    with pytest.raises(ValueError, match=r"avg: real-valued rewards have calibrated numbers alone"):
-        accessor.trials_needed(ps.avg(), half_width=0.01, prior="uniform")
 
 
 def test_single_trials_are_planned_with_the_spread_of_the_questions(log):
