@@ -161,6 +161,13 @@ def curve_numbers() -> dict[str, str]:
     return numbers
 
 
+def worst_curve_numbers() -> dict[str, str]:
+    """Whole curves where bands held least: least share that holds, most false winners."""
+    cells = study_cells("worst_curves")
+    held, wrong = cells["band held"].to_numpy().min(), cells["band false"].to_numpy().max()
+    return {"held": brief_share(held, 3), "false": brief_share(wrong, 3)}
+
+
 def errored_numbers() -> dict[str, str]:
     """Errored trials as a bracket, dropped or failed: coverage and false winners."""
     cells = study_cells("errored")
@@ -722,6 +729,12 @@ STUDIES = (
             (f"{_GUIDE}/curves.md", "a false winner at some k in {false_alone_percent} % of"),
             (f"{_GUIDE}/curves.md", "at once, and with it {false_band_percent} % had one."),
         ),
+    ),
+    Study(
+        "single_claims worst_curves",
+        "the eight settings of whole curves whose bands held least, 2,000 logs each",
+        worst_curve_numbers(),
+        ((_VERDICTS, "at least {held} of them, and at most {false} had a false winner."),),
     ),
     Study(
         "single_claims errored",

@@ -342,28 +342,35 @@ CURVED: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
 
 def curves(logs: int = 400) -> Iterator[Cell]:
     """Whole curves of Pass@k, k = 1 to n: pairs and single models, coverage and false verdicts."""
-    for n, questions, (name, rates_of) in product((8, 16, 64), (30, 60, 200), CURVED.items()):
-        rng = np.random.default_rng([52, n, questions])
+    for n, questions, name in product((8, 16, 64), (30, 60, 200), CURVED):
         drawn = logs if n < 64 else logs // 4
-        rates = rates_of(rng, (drawn, 2, questions))
-        everyone = rates_of(rng, (1, 2, 1_000_000))
-        log = counted(n, rng.binomial(n, rates))
-        metric = ps.pass_at_k(range(1, n + 1))
         for target in ("benchmark", "population"):
-            of = (
-                rates
-                if target == "benchmark"
-                else np.broadcast_to(everyone, (1, *everyone.shape[1:]))
-            )
-            score = np.stack([(1 - (1 - of) ** k).mean(axis=2) for k in range(1, n + 1)], axis=2)
-            if target == "population" and name not in {"crossing", "crossing twice"}:
-                score = np.repeat(score.mean(axis=1, keepdims=True), 2, axis=1)
-            score = np.broadcast_to(score, (drawn, 2, n))
-            cell: Cell = {"pair": name, "questions": questions, "n": n, "target": target}
-            yield cell | {"logs": drawn} | curve_cell(log, metric, target, score)
+            yield curve_cell(name, questions, n, target, drawn, seed=52)
 
 
-def curve_cell(log: ps.Scorio, metric: ps.Metric, target: str, score: Floats) -> Cell:
+def worst_curves(logs: int = 2000) -> Iterator[Cell]:
+    """The eight settings of whole curves whose bands of differences held least, with other logs."""
+    order = study_cells("curves").sort("band held", maintain_order=True)
+    for row in order.head(8).select("pair", "questions", "n", "target").rows():
+        yield curve_cell(*row, logs, seed=53)
+
+
+def curve_cell(name: str, questions: int, n: int, target: str, logs: int, seed: int) -> Cell:
+    """The shares of one setting, and what the setting is."""
+    rng = np.random.default_rng([seed, n, questions])
+    rates = CURVED[name](rng, (logs, 2, questions))
+    everyone = CURVED[name](rng, (1, 2, 1_000_000))
+    log = counted(n, rng.binomial(n, rates))
+    of = rates if target == "benchmark" else everyone
+    score = np.stack([(1 - (1 - of) ** k).mean(axis=2) for k in range(1, n + 1)], axis=2)
+    if target == "population" and name not in {"crossing", "crossing twice"}:
+        score = np.repeat(score.mean(axis=1, keepdims=True), 2, axis=1)
+    score = np.broadcast_to(score, (logs, 2, n))
+    cell: Cell = {"pair": name, "questions": questions, "n": n, "target": target, "logs": logs}
+    return cell | curve_shares(log, ps.pass_at_k(range(1, n + 1)), target, score)
+
+
+def curve_shares(log: ps.Scorio, metric: ps.Metric, target: str, score: Floats) -> Cell:
     """Shares of logs whose band holds, and with a false verdict or stretch; `score` (S, 2, K)."""
     truth = score[:, 0] - score[:, 1]
     found = {}
@@ -744,6 +751,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         unlike_runs,
         reruns,
         curves,
+        worst_curves,
         many_curves,
         flips,
         tiers,
