@@ -361,7 +361,7 @@ def _add_plan(parser: ArgumentParser) -> None:
     add("--power", type=plain_number, default=0.8, help=chance)
     base = "plan for the pairs of each other model with this one, in place of neighbours"
     add("--baseline", metavar="MODEL", help=base)
-    pair = "plan for this pair of models alone"
+    pair = "plan for this pair of models only"
     add("--pair", nargs=2, metavar="MODEL", help=pair)
     width = "plan for intervals of score +- WIDTH instead: 0.02 is two points of a hundred"
     add("--half-width", type=plain_number, metavar="WIDTH", help=width)
