@@ -30,6 +30,8 @@ from examples.validation.study_tables import (
     gate_table,
     honest_table,
     inference_table,
+    judge_draw_table,
+    judge_rate_table,
     kept_fault_table,
     label_table,
     leader_table,
@@ -82,6 +84,8 @@ FILES = {
             "families",
             "samples",
             "judge_labels",
+            "judge_accuracy",
+            "judge_draws",
             "rewards",
             "reward_decisions",
         )
@@ -124,6 +128,8 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "looks_families": ("families", family_look_table),
     "looks_samples": ("samples", sample_table),
     "judge_labels": ("judge_labels", label_table),
+    "judge_rates": ("judge_accuracy", judge_rate_table),
+    "judge_draws": ("judge_draws", judge_draw_table),
     "reward_ranges": ("rewards", reward_range_table),
     "reward_decisions": ("reward_decisions", reward_table),
 }

@@ -17,7 +17,7 @@ from examples.validation.costs import FAILURE, QUESTION_SD, TRIAL_SD
 from examples.validation.measured_tables import cell_rows, family_table, verdict_rows
 from examples.validation.promised_tables import FILES, PRINTED, measured_cells
 from examples.validation.single_claims import study_cells
-from examples.validation.study_tables import RANGELESS, brief_share, label_table
+from examples.validation.study_tables import HELD, RANGELESS, brief_share, label_table
 
 _GUIDE, _PAGES = "examples/guide", "examples/validation"
 _SPEED = f"{_PAGES}/speed.md"
@@ -250,6 +250,34 @@ def label_widths() -> dict[str, str]:
         size = row["questions"]
         widths |= {f"of_{size}": row["width"], f"alone_{size}": row["labels alone: width"]}
     return widths
+
+
+def judge_cluster_numbers() -> dict[str, str]:
+    """Coverage by labels where questions come in fives, with the clusters and without."""
+    cells = study_cells("judge_clusters").filter(way="truth").with_columns(HELD.alias("held"))
+    means = cells.group_by("questions", "n", "design").agg(
+        pl.col("held", "without_clusters").mean()
+    )
+    low = cells.filter(pl.col("held") < 0.88)
+    assert set(low["population"]) == {"easy"}, low
+    return {
+        "least": brief_share(means["held"].min(), 3),
+        "most": brief_share(means["held"].max(), 3),
+        "plain_least": brief_share(means["without_clusters"].min(), 2),
+        "plain_most": brief_share(means["without_clusters"].max(), 2),
+        "low": str(low.height),
+        "low_least": brief_share(low["held"].min(), 3),
+        "low_most": brief_share(low["held"].max(), 3),
+    }
+
+
+def judge_draw_numbers() -> dict[str, str]:
+    """Coverage of the logs that have a number, under the poor judge with 100 labels."""
+    cells = study_cells("judge_draws")
+    poor = cells.filter(judge="poor", labels=100).filter(pl.col("metric") != "pass_at_2")
+    held = poor.group_by("metric").agg(pl.col("held").fill_nan(None).mean())["held"]
+    numbers = {"least": brief_share(held.min(), 2), "most": brief_share(held.max(), 2)}
+    return numbers | {"null": f"{100 * poor['null'].mean():.0f}"}
 
 
 def lenient_judge_numbers() -> dict[str, str]:
@@ -566,6 +594,26 @@ STUDIES = (
         (
             (_JUDGE, "as short with 30 questions ({alone_30} and {of_30} wide), and shorter with"),
             (_JUDGE, "with 100 ({of_100} in place of {alone_100})"),
+        ),
+    ),
+    Study(
+        "judges draws",
+        "a calibration sample from elsewhere, 4 and 16 trials of 30 and 100 questions",
+        judge_draw_numbers(),
+        (
+            (_JUDGE, "{null} % of the logs have no number under the poor judge with 100 labels"),
+            (_JUDGE, "those that have one are covered in {least} to {most}"),
+        ),
+    ),
+    Study(
+        "judges clusters",
+        "five questions with one rate, 100 labels, 30 and 100 questions, eight populations",
+        judge_cluster_numbers(),
+        (
+            (_JUDGE, "mean coverage of {least} to {most} for each number of questions"),
+            (_JUDGE, "without `cluster=` it is {plain_least} to {plain_most}."),
+            (_JUDGE, "{low} settings, all of easy questions (most rates near 1), have {low_least}"),
+            (_JUDGE, "to {low_most}: "),
         ),
     ),
     Study(

@@ -454,8 +454,9 @@ _DESIGNS = {
     "verdict": "half of each verdict",
     "questions": "whole questions",
 }
+_JUDGES = {"good": ".95, .9", "fair": ".85, .8", "poor": ".7, .65"}
 # A number that is null counts as the interval from 0 to 1.
-_HELD = pl.col("held").fill_nan(0).fill_null(0) * (1 - pl.col("null")) + pl.col("null")
+HELD = pl.col("held").fill_nan(0).fill_null(0) * (1 - pl.col("null")) + pl.col("null")
 _WIDTH = pl.col("width").fill_nan(0).fill_null(0) * (1 - pl.col("null")) + pl.col("null")
 
 
@@ -477,12 +478,54 @@ def label_table(measured: pl.DataFrame) -> pl.DataFrame:
         maintain_order=True,
     ).agg(
         pl.col("replicates").first().alias("logs"),
-        mean_and_worst(_HELD.filter(average)).alias("`avg`, these questions"),
-        mean_and_worst(_HELD.filter(target == "population")).alias("`avg`, population"),
+        mean_and_worst(HELD.filter(average)).alias("`avg`, these questions"),
+        mean_and_worst(HELD.filter(target == "population")).alias("`avg`, population"),
         mean_share(_WIDTH.filter(average), 2).alias("width"),
         mean_share(pl.col("alone").filter(average), 2).alias("labels alone: width"),
-        mean_and_worst(_HELD.filter(metric == "pass_at_2")).alias("`pass_at_k(2)`"),
+        mean_and_worst(HELD.filter(metric == "pass_at_2")).alias("`pass_at_k(2)`"),
     )  # fmt: skip
+
+
+def judge_rate_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Coverage and width of the average by a calibration sample from elsewhere."""
+    sizes = (30, 100, 500)
+    of_size = [pl.col("questions") == size for size in sizes]
+    return measured.group_by(
+        pl.col("judge").replace_strict(_JUDGES).alias("judge (se, sp)"),
+        pl.col("labels").alias("labels of each kind"),
+        maintain_order=True,
+    ).agg(
+        mean_share(pl.col("verdicts"), 2).alias("verdicts as they are"),
+        *(
+            mean_and_worst(HELD.filter(of)).alias(f"{size} questions" if size == 30 else str(size))
+            for size, of in zip(sizes, of_size, strict=True)
+        ),
+        pl.concat_str([mean_share(_WIDTH.filter(of), 2) for of in of_size], separator=" / ").alias(
+            "width"
+        ),
+        mean_share(pl.col("null"), 2).alias("null"),
+    )  # fmt: skip
+
+
+def judge_draw_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Coverage and width of metrics of several trials by a calibration sample from elsewhere."""
+    rows = {"pass_at_2": "`pass_at_k(2)`", "pass_at_4": "`pass_at_k(4)`",
+            "pass_hat_4": "`pass_hat_k(4)`"}  # fmt: skip
+    return (
+        measured.group_by(
+            pl.col("metric").replace_strict(rows),
+            pl.col("judge").replace_strict(_JUDGES).alias("judge (se, sp)"),
+            pl.col("labels").alias("labels of each kind"),
+            maintain_order=True,
+        )
+        .agg(
+            mean_share(pl.col("verdicts"), 2).alias("verdicts as they are"),
+            mean_and_worst(HELD).alias("held"),
+            mean_share(_WIDTH, 2).alias("width"),
+            mean_share(pl.col("null"), 2).alias("null"),
+        )
+        .sort("metric", maintain_order=True)
+    )
 
 
 def many_curve_table(measured: pl.DataFrame) -> pl.DataFrame:
