@@ -291,7 +291,8 @@ def mean_share(name: pl.Expr, digits: int) -> pl.Expr:
 def gate_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Errors of gates at the margin, and verdicts on equal and on worse candidates."""
     size = pl.format("{}, {}", "questions", "n").alias("questions, trials")
-    rows = measured.group_by("metric", size, maintain_order=True).agg(
+    sized = measured.with_columns(size)
+    rows = sized.group_by("metric", "questions, trials", maintain_order=True).agg(
         pl.col("questions", "n", "replicates").first(),
         mean_and_most("at pass", 3).alias("false pass"),
         mean_and_most("at fail", 3).alias("false fail"),

@@ -77,7 +77,7 @@ def test_the_width_is_expected_with_the_last_trial_and_not_before(confidence):
     extra = log.next_trials(10_000, half_width=half_width)["extra_trials"].to_numpy()
     single = log.report(ps.avg(), prior="population", per="question")
     noise = 8 * single["sigma"].to_numpy() ** 2
-    fewer = np.array(greedy(noise, 8 + 0 * extra, extra.sum() - 1))
+    fewer = np.array(greedy(noise, 8 + 0 * extra, int(extra.sum()) - 1))
     left = [(noise / (8 + spent)).sum() for spent in (extra, fewer)]
     goal = (noise / 8).sum() / 4
     assert left[0] <= goal < left[1]
