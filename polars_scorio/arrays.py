@@ -65,8 +65,9 @@ class QuestionCounts:
             raise ValueError("n and c must be ints")
         wrong = np.flatnonzero((self.n < 1) | (self.c < 0) | (self.c > self.n))
         if wrong.size:
+            where = f"{wrong.size:,} of {self.n.size:,} questions"
             first = f"n={self.n[wrong[0]]} and c={self.c[wrong[0]]}"
-            raise ValueError(f"{wrong.size:,} questions break 0 <= c <= n, the first has {first}")
+            raise ValueError(f"1 <= n and 0 <= c <= n are wrong for {where}; the first has {first}")
         if not (np.isfinite(self._share) & (self._share > 0)).all():
             raise ValueError("weights must be positive and finite")
 

@@ -80,7 +80,7 @@ def test_the_method_by_hand_gives_the_same(model, kind, k):
         (([4, 4], [1]), r"one number a question, got \[\(2,\), \(1,\)\]"),
         (([], []), "one number a question"),
         (([4.0], [1]), "must be ints"),
-        (([4, 4], [1, 5]), r"1 questions break 0 <= c <= n, the first has n=4 and c=5"),
+        (([4, 4], [1, 5]), "are wrong for 1 of 2 questions; the first has n=4 and c=5"),
         (([4, 0], [1, 0]), r"the first has n=0 and c=0"),
         (([4, 4], [1, 2], [1.0, 0.0]), "weights must be positive and finite"),
     ],

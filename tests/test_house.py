@@ -32,7 +32,7 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 185
-MOST_CODE_LINES = 31_437
+MOST_CODE_LINES = 31_436
 MOST_LONG_FUNCTIONS = 8
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {

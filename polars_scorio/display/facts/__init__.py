@@ -1,1 +1,1 @@
-"""What is so in a log: read once from the frames of the public methods; no sentences."""
+"""Facts of a log: read once from the frames of the public methods; no sentences."""

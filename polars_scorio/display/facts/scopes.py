@@ -179,7 +179,7 @@ class Scope:
 
     def plan_of_neighbours(self, settings: Settings) -> pl.DataFrame:
         """Further trials that would distinguish neighbours that are undecided, all at once."""
-        # What labels leave open does not shrink; two of many models do not say which is the best.
+        # Doubt left by labels does not shrink; two of many models do not say which is the best.
         if self.judged or not 1 < len(self.models) <= MANY:
             return pl.DataFrame()
         metric = average_metric(self.lead)

@@ -82,7 +82,7 @@ _ICON = (
     "%3Ccircle cx='9' cy='8' r='4' fill='%230b63c0'/%3E%3C/svg%3E"
 )
 _DOT = " \N{MIDDLE DOT} "
-# What an attribute, or an address, would read as something else.
+# Characters that an attribute, or an address, would read as something else.
 _ESCAPES = {ord(each): f"%{ord(each):02X}" for each in "%#&'<>\\ \n\r\t?"}
 _KINDS = {"json": "application/json", "csv": "text/csv"}
 

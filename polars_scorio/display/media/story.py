@@ -123,7 +123,7 @@ class Story:
             run = TrainingRun.from_summary(self.verdict.counted, settings)
             if run is not None and main.errored:
                 raise ValueError(
-                    'missing="bounds" has no curves along steps: say missing="drop", or the '
+                    'missing="bounds" has no curves along steps: pass missing="drop", or the '
                     "category that a missing outcome is"
                 )
             if run is not None:

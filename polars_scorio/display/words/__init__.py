@@ -1,1 +1,1 @@
-"""What is said of facts, the same on every surface."""
+"""Sentences about facts, the same on every surface."""

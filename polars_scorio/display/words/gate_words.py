@@ -30,7 +30,7 @@ _SIDES: dict[str, tuple[str, Style, Mood]] = {
     "undecided": ("gate: undecided", "open", ""),
 }
 _HUES = {"fail": "b", "pass": "a", "undecided": "m"}
-# What is said of single questions.
+# Endings of sentences about single questions.
 _CASES = {
     "unclear": "went from all right to all wrong, by too few trials to rule out chance",
     "not_passed": "that must pass did not in every trial",

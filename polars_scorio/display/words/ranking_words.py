@@ -115,11 +115,8 @@ def _ranking_words(facts: RankingFacts) -> tuple[str, str, Mood]:
         only = f"alone here, of {of_log:,} models" if of_log > 1 else "the only model"
         return f"{named(board.models[0])} is {only}.", "one model", ""
     if facts.errored is not None and len(leaders) > 1 and facts.errored.decisive:
-        return (
-            f"{_deciding_trials(facts.errored)} between {names_list(leaders)}.",
-            "winner open",
-            "",
-        )
+        said = f"{_deciding_trials(facts.errored)} between {names_list(leaders)}."
+        return said, "winner open", ""
     many = f"{number:,} of {of_log:,}" if of_log > number else f"{number:,}"
     if number > 2 and len(leaders) == number:
         alone = f"{count_of(facts.alone, 'pair')} would be decided alone, none with all at once."
@@ -171,20 +168,22 @@ def _ranking_lede(facts: RankingFacts) -> str:
     return f"{said} {_cost_words(facts)}".strip()
 
 
-MEANINGS = {"counted as failures": "they failed", "left out": "they are left out"}
+_MEANINGS = {"counted as failures": "failed", "left out": "are left out"}
 
 
 def _errored_lede(facts: RankingFacts, errored: Errored, gap: Gap) -> str:
     """The difference of the first two under each meaning of an error, and whatever they were."""
     unit, (a, b) = facts.board.unit, map(named, facts.board.models[:2])
-    known = [(MEANINGS[each], of.diff) for each, of in errored.readings.items() if each in MEANINGS]
-    gaps = [
-        f"{unit.gap(diff, points=not place)} if {meaning}"
-        for place, (meaning, diff) in enumerate(known)
-    ]
-    said = f"{a} less {b}: {', '.join([*gaps, unit.gaps(gap.lo, gap.hi)])} whatever they were."
     settled = len(facts.board.leaders) == 1 or not errored.decisive
-    return said.replace(" they ", " errored trials ", 1) if settled else said
+    # Where errors decide, the title has named them.
+    subjects = ("errored trials" if settled else "they", "they")
+    known = [(_MEANINGS[k], of.diff) for k, of in errored.readings.items() if k in _MEANINGS]
+    gaps = [
+        f"{unit.gap(diff, points=not place)} if {subject} {meaning}"
+        for place, (subject, (meaning, diff)) in enumerate(zip(subjects, known, strict=False))
+    ]
+    ends = f"{unit.gaps(gap.lo, gap.hi)} whatever {'they' if gaps else subjects[0]} were"
+    return f"{a} less {b}: {', '.join([*gaps, ends])}."
 
 
 def _cost_words(facts: RankingFacts) -> str:
