@@ -41,8 +41,9 @@ class DecisionMethods(Accessor[FrameT]):
         simultaneous : bool
             True, the default: `confidence` is the probability that all intervals of a stratum
             hold together, over all pairs and all k, and so do the verdicts [2]_: each of m pairs
-            with a baseline at ``confidence ** (1 / m)``, all pairs at Tukey's critical value.
-            False: each interval by itself.
+            with a baseline at ``confidence ** (1 / m)``, all pairs at Tukey's critical value; the k
+            of a curve count as ``1 + log2(k_max / k_min)`` statements, at most their number.
+            False: each interval by itself, as is a row whose k exceeds the trials of a model.
         overall, prior, target, confidence : optional
             As in `report`.
         planned_trials, planned_questions : int, optional
@@ -213,8 +214,8 @@ class DecisionMethods(Accessor[FrameT]):
             When `rank_tied` ties two neighbours [1]_: if z between them is below the one-sided
             quantile of `confidence`, or if their intervals overlap.
         simultaneous : bool
-            Whether `confidence` holds for the ranges of all models together, the default, or for
-            the range of each model by itself: its pairs with the other L - 1 models.
+            Whether `confidence` holds for the ranges of all models together, the default, with the
+            verdicts of `compare`, or for the range of each model by itself: its L - 1 pairs.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `report`.
         prior, target, confidence, unmatched : optional
@@ -313,7 +314,8 @@ class GateMethods(Accessor[FrameT]):
             Margin of each single stratum (default: `margin`), and whether each of them must pass
             too.
         simultaneous : bool
-            Whether all C candidates share `confidence`, at ``confidence ** (1 / C)``, or not.
+            Whether all C candidates share `confidence`, at ``confidence ** (1 / C)`` [1]_, or not;
+            several k never share it.
         power, max_trials : float and int
             Probability with which `extra_trials` decide the gate, and their largest number.
         overall : "macro" or "micro", optional
@@ -363,6 +365,10 @@ class GateMethods(Accessor[FrameT]):
         --------
         regressions : The questions that became worse.
         reruns : How far a score moves without any change.
+
+        References
+        ----------
+        .. [1] Z. Sidak (1967), JASA 62, 626-633.
 
         Examples
         --------

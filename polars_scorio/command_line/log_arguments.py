@@ -416,8 +416,8 @@ _OF_ANSWERS = {
 def next_words(call: str, command: str, **changes: object) -> list[str]:
     """A command that asks about the log of a call, with its roles and numbers, as words.
 
-    `changes` are other values of options; None leaves one out. Empty if the command lacks an
-    option of the call that moves numbers.
+    `changes` are other values of options; None leaves one out. Empty if the command has numbers
+    and lacks an option of the call that moves them.
 
     >>> next_words("polars-scorio rank 'my log.csv' --by=law --format csv --conf .9", "report")
     ['report', 'my log.csv', '--by', 'law', '--confidence', '.9']
@@ -438,7 +438,8 @@ def next_words(call: str, command: str, **changes: object) -> list[str]:
     if "unmatched" not in known and given.get("unmatched") in {None, "error", "drop"}:
         given["unmatched"] = None  # a page drops the questions that a model lacks
     given = {name: value for name, value in given.items() if value is not None and value != ()}
-    if any(not _takes_value(known.get(name), given[name]) for name in given.keys() & _NUMBERS):
+    moved = given.keys() & _NUMBERS if command not in {"check", "describe"} else set()
+    if any(not _takes_value(known.get(name), given[name]) for name in moved):
         return []
     words = [command, *given.pop("log")]
     return words + [

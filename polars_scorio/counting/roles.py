@@ -99,16 +99,17 @@ class Roles:
         self._check_unscored()
         self._check_judge()
         self._check_cost()
-        if self.count is not None and self.trial is not None:
-            if not isinstance(self.trial, str) or self.trial != "trial":
-                raise ValueError(
-                    f"count={self.count!r} means rows that are already counted, so they have no "
-                    f"trial ids: leave trial={self.trial!r} out"
-                )
-            self._set("trial", None)
+        usual = self.trial is None or (isinstance(self.trial, str) and self.trial == "trial")
+        if self.count is not None and not usual:
+            raise ValueError(
+                f"count={self.count!r} means rows that are already counted, so they have no trial "
+                f"ids: leave trial={self.trial!r} out"
+            )
         self._check_first()
         self._check_runs()
         self._check_distinct_columns()
+        if self.count is not None:
+            self._set("trial", None)
 
     def updated(self, named: Mapping[str, object]) -> Roles:
         """The roles after a call that names some of them: None restores a default.

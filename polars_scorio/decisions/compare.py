@@ -55,6 +55,8 @@ from polars_scorio.subjects.scores import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_EACH_ALONE = "each pair alone"
+
 
 def compare(
     log: Log,
@@ -101,9 +103,10 @@ def compare(
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in dtypes.items() if name not in beside}
     pairs = in_all_strata(plan, trials, comparison, schema)
-    named = pairs.with_columns(
-        pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("adjusted_for")
-    )
+    # Where k exceeds the trials, a row has the ends of both models, each by itself.
+    ranges = pl.col("sigma").is_null() & pl.col("lo").is_not_null()
+    holds = pl.when(ranges).then(pl.lit(_EACH_ALONE)).otherwise(pl.lit(comparison.holds))
+    named = pairs.with_columns(pl.lit(metric.name).alias("metric"), holds.alias("adjusted_for"))
     return with_curves(named, [metric]).select(columns)
 
 
@@ -166,9 +169,7 @@ class _ComparedPairs:
     @property
     def holds(self) -> str:
         """The statements of a stratum for which the confidence holds at once, as users read it."""
-        if self.scope == "each pair":
-            return "each pair alone"
-        return self.scope + " and k" * self.curves
+        return _EACH_ALONE if self.scope == "each pair" else self.scope + " and k" * self.curves
 
     @property
     def scope(self) -> Scope:

@@ -219,7 +219,7 @@ def _best_models(rankings: Sequence[pl.DataFrame], trials: Trials) -> pl.DataFra
     ranks = pl.concat([ranking.select(*keys, "rank_hi") for ranking in rankings])
     known = (pl.len() > 1) & (pl.col("rank_hi").null_count() == 0)
     first = (pl.col("rank_hi") == 1) & known.over(*trials.strata, "metric", "k")
-    return ranks.select(*keys, best=pl.when(pl.col("rank_hi").is_not_null()).then(first))
+    return ranks.select(*keys, pl.when(pl.col("rank_hi").is_not_null()).then(first).alias(BEST))
 
 
 def _fact_columns(
@@ -259,7 +259,7 @@ def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
         "_sigma": pl.col("sigma"),
         "_lo": pl.when(inside).then(pl.col("lo").clip(low, high)).otherwise("lo"),
         "_hi": pl.when(inside).then(pl.col("hi").clip(low, high)).otherwise("hi"),
-        BEST: pl.col("best"),
+        BEST: pl.col(BEST),
         **({end: pl.col(end.removeprefix("_")) for end in JUDGED_ENDS} if judged else {}),
     }
     for k in metric.row_sizes:

@@ -55,7 +55,7 @@ CHECKS = {
         "Did trials stop on outcomes, as their order shows?",
         "Questions went on from outcomes at which others stopped",
     ),
-    "mixed": _Words("Does a model always repeat itself?", "Models change their outcomes"),
+    "mixed": _Words("Does a model always repeat itself?", "Outcomes change, or are mostly alike"),
     "copies": _Words("Are trials copies of others?", "No trials look like copies"),
     "repeats": _Words("Are questions listed twice?", "No questions look like repeats of others"),
     "runs": _Words("Do runs differ?", "Runs do not differ more than by chance"),

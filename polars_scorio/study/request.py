@@ -125,7 +125,8 @@ class ReportOptions(InferenceOptions, total=False):
         Option(
             False,  # noqa: FBT003 - the default
             """Whether `confidence` is about the intervals of a metric at all k together, as a band
-            around the curve. Default: about each interval by itself.""",
+            around the curve: each k at ``confidence ** (1 / s)`` (Sidak 1967), of which s is
+            ``1 + log2(k_max / k_min)``. Default: about each interval by itself.""",
         ),
     ]
     wide: Annotated[

@@ -187,6 +187,29 @@ def test_a_message_prints_commands_about_the_same_log(capsys):
 
 
 @pytest.mark.parametrize(
+    "numbers",
+    [
+        ["--confidence", "0.9"],
+        ["--metric", "pass_at_k(2)"],
+        ["--overall", "micro", "--by", "bench"],
+        ["--target", "population"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_commands_about_the_rows_leave_out_options_of_numbers(numbers, capsys):
+    log = LOG.with_columns(bench=pl.col("question") % 2)
+    log.filter((pl.col("model") != "m01") | (pl.col("question") > 3)).write_parquet("a log.parquet")
+    assert main(["rank", "a log.parquet", *numbers, "--run-effects", "none"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    roles = ["--by", "bench"] * ("bench" in numbers)
+    typed = shlex.join(["describe", "a log.parquet", *roles])
+    assert f"polars-scorio {typed} --run-effects none --per question lists them" in said
+    log.write_parquet("log.parquet")
+    main(["report", "log.parquet", *numbers, "--run-effects", "none", "-o", "page.html"])
+    assert "polars-scorio lists" not in Path("page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
     ("asked", "wanted"),
     [
         (["compare", "--each-pair"], None),

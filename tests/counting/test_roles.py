@@ -60,6 +60,13 @@ def test_a_column_has_one_role(roles, said):
         log(x="x").scorio(**roles)
 
 
+@pytest.mark.parametrize("count", ["trial", pl.col("trial")], ids=["name", "expression"])
+def test_ids_of_trials_are_no_counts(count):
+    with pytest.raises(ValueError, match=r"repeats trial='trial'.* or pass trial=None if it is no"):
+        log().scorio(count=count)
+    assert log().scorio(count=count, trial=None)
+
+
 @pytest.mark.parametrize("role", ["by", "answer", "cost"])
 def test_a_column_of_trial_ids_may_be_something_else_where_it_is_no_id(role):
     message = (

@@ -60,7 +60,6 @@ def test_the_set_has_the_leader_and_grows_with_confidence(spread, options):
         rows = spread.rank(ps.avg(), confidence=confidence, **options)
         leaders = rows.filter(pl.col("rank") == 1)
         assert leaders["could_be_best"].all()
-        # What all pairs in steps leave out may be a little more than one row of comparisons.
         sizes.append(rows["could_be_best"].sum())
         ranges = rows.filter(pl.col("rank_lo") == 1).height
         assert sizes[-1] <= ranges

@@ -313,6 +313,19 @@ def test_ranges_beyond_the_trials_are_no_part_of_a_band():
     assert_frame_equal(rows.filter(pl.col("k") < 12), inside)
 
 
+@pytest.mark.parametrize("baseline", [None, "m0"])
+def test_pairs_beyond_the_trials_are_no_part_of_a_family(baseline):
+    metric = ps.pass_at_k([1, 4, 8, 12])
+    rows, alone = (
+        LOG.compare(metric, baseline=baseline, simultaneous=how) for how in (True, False)
+    )
+    assert {*rows.filter(k=12)["adjusted_for"]} == {"each pair alone"}
+    assert_frame_equal(*(each.filter(k=12).select("lo", "hi", "better", "adjusted_for")
+                         for each in (rows, alone)))  # fmt: skip
+    family = "all with the baseline and k" if baseline else "all pairs and k"
+    assert {*rows.filter(pl.col("k") < 12)["adjusted_for"]} == {family}
+
+
 def test_other_metrics_change_no_bit_of_a_band():
     alone = LOG.report(CURVE, simultaneous=True)
     beside = LOG.report(ps.pass_hat_k([1, 2]), CURVE, ps.avg(), simultaneous=True)

@@ -75,9 +75,11 @@ def test_new_names_change_no_number(spread, options):
             far=pl.max_horizontal(pl.col("lo").abs(), pl.col("hi").abs()),
             near=pl.min_horizontal(pl.col("lo").abs(), pl.col("hi").abs()),
             better=pl.col("better").replace_strict(back, return_dtype=pl.Int64),
+            away=pl.col("z").abs(),
+            sure=(pl.col("prob_better") - 0.5).abs(),
         )
         .sort("stratum", "pair")
-        .select("stratum", "pair", "sigma", "size", "far", "near", "better")
+        .select("stratum", "pair", "sigma", "size", "far", "near", "better", "away", "sure")
         for each, back in (
             (spread.compare(ps.avg(), **options), {n: n for n in names}),
             (renamed.compare(ps.avg(), **options), old),

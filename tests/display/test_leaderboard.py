@@ -305,3 +305,13 @@ def test_models_must_have_the_same_questions(r1):
         pl.concat([r1, other]).scorio.leaderboard(ps.bayes())
     board = pl.concat([r1, other]).scorio.leaderboard(ps.bayes(), unmatched="drop")
     assert board["questions"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize("role", ["model", "by"])
+def test_a_role_may_have_the_name_of_a_column_that_a_leaderboard_needs(log, role):
+    old = {"model": "model", "by": "domain"}[role]
+    named = log.rename({old: "best"}).scorio(success=[1, 2], **{"by": "domain", role: "best"})
+    board = named.leaderboard(ps.avg())
+    usual = log.scorio(by="domain", success=[1, 2]).leaderboard(ps.avg())
+    assert_frame_equal(board.drop("headings").rename({"best": "model"} if role == "model" else {}),
+                       usual.drop("headings"), check_column_order=False)  # fmt: skip

@@ -39,6 +39,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import stepped_log
 from polars_scorio.display.words.question_words import steps_title
 from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
+from polars_scorio.maths.families import statement_number
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import report
@@ -119,14 +120,14 @@ def _gain_curve(
     """The last step less the first one at each k, with one confidence for all k."""
     two = Study(main.counts.filter(pl.col("model").is_in([first, last])))
     metric, band_of = pass_at_k(list(sizes)), settings.prior is None
-    alone = replace(settings, confidence=settings.confidence ** (1 / len(sizes)))
+    number = statement_number(sizes, np.ones(len(sizes), np.bool_), draws=True).item()
+    alone = replace(settings, confidence=settings.confidence ** (1 / number))
     options = settings.report if band_of else alone.report
     rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
     gaps = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
-    numbers = np.array([(gap.diff, gap.lo, gap.hi) if gap else (np.nan,) * 3 for gap in gaps])
+    diff, lo, hi = np.array([(of.diff, of.lo, of.hi) if of else (np.nan,) * 3 for of in gaps]).T
     named = [gap.better if gap else None for gap in gaps]
     better = np.array([0 if name is None else 1 if name == last else -1 for name in named])
-    diff, lo, hi = numbers.T
     return Curve(sizes, diff, lo, hi, better)
 
 

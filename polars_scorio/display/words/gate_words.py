@@ -137,10 +137,9 @@ def _gate_table(facts: GateFacts) -> TableBlock:
                [Cell(_row_words(facts, line), _SIDES[line.side][1]) for line in lines]),
     ]  # fmt: skip
     rows = [TableRow(_HUES[line.side], line.side != "undecided") for line in lines]
-    margin = max(margins)
-    text = unit.margin(margin) * (len(margins) == 1 and margin > 0)
-    signed = margin if facts.lower else -margin
-    return TableBlock("gate", columns, rows, unit.percent, 0.0, signed, text)
+    most = max(margins)
+    text, end = unit.margin(most) * (len(margins) == 1 and most > 0), most if facts.lower else -most
+    return TableBlock("gate", columns, rows, unit.percent, 0.0, end, text)
 
 
 def _row_words(facts: GateFacts, line: GateLine) -> str:

@@ -227,8 +227,8 @@ def _ranking_note(facts: RankingFacts) -> str:
     note += " A model without a rank may stand anywhere." * bool(board.without_rank)
     if facts.selected is None:
         return note.strip()
-    ends, number = board.unit.interval(*facts.selected), len(board.models)
-    return f"{note} Corrected for being the highest of {number:,}, the first has {ends}."
+    ends = board.unit.interval(*facts.selected)
+    return f"{note} Corrected for being the highest of {len(board.models):,}, the first has {ends}."
 
 
 def _tier_words(facts: RankingFacts) -> str:
@@ -423,8 +423,8 @@ def _flaky_words(facts: OneModel) -> str:
     if not facts.flaky:
         return ""
     verb, come = ("is", "comes") if facts.flaky == 1 else ("are", "come")
-    ways = f"{verb} right in one run and wrong in the next" if facts.shares else (
-        f"{come} out both ways")  # fmt: skip
+    both = f"{verb} right in one run and wrong in the next"
+    ways = both if facts.shares else f"{come} out both ways"
     return f"{count_of(facts.flaky, 'question')} {ways}."
 
 
@@ -510,15 +510,14 @@ def _pairs_table(facts: PairsFacts) -> TableBlock:
     """The model that is ahead, the other one, and the difference."""
     unit, rows = facts.unit, facts.rows
     gaps = [gap_cell(unit, row.lo, row.mid, row.hi) for row in rows]
+    ahead = [Cell(row.first, "strong" if row.decided else "open") for row in rows]
     head = "points" if unit.percent else "difference"
     if facts.ratios:
         head = "times the cost"
         gaps = [Interval(row.lo, row.mid, row.hi, f"{row.mid:.3g}", f"[{row.lo:.3g}, {row.hi:.3g}]")
                 for row in rows]  # fmt: skip
     columns = [
-        Column(
-            "name", "ahead", [Cell(row.first, "strong" if row.decided else "open") for row in rows]
-        ),
+        Column("name", "ahead", ahead),
         Column("name", "of", [Cell(row.second) for row in rows]),
         Column("number", "k", [Cell(str(row.k)) for row in rows if facts.curved]),
         Column("interval", head, gaps),
