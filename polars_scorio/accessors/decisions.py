@@ -39,11 +39,10 @@ class DecisionMethods(Accessor[FrameT]):
         baseline : category, optional
             Compare every other model with this one. Default: all pairs of models.
         simultaneous : bool
-            True, the default: `confidence` is the probability that all intervals of a stratum
-            hold together, over all pairs and all k, and so do the verdicts [2]_: each of m pairs
-            with a baseline at ``confidence ** (1 / m)``, all pairs at Tukey's critical value; the k
-            of a curve count as ``1 + log2(k_max / k_min)`` statements, at most their number.
-            False: each interval by itself, as is a row whose k exceeds the trials of a model.
+            True, the default: all intervals of a stratum hold together with `confidence` [2]_: m
+            pairs with a baseline at ``confidence ** (1 / m)`` each, all pairs at Tukey's critical
+            value; the k of a curve count as ``1 + log2(k_max / k_min)`` statements. False: each
+            interval by itself, as is a row whose k exceeds the trials of a model.
         overall, prior, target, confidence : optional
             As in `report`.
         planned_trials, planned_questions : int, optional
@@ -314,8 +313,7 @@ class GateMethods(Accessor[FrameT]):
             Margin of each single stratum (default: `margin`), and whether each of them must pass
             too.
         simultaneous : bool
-            Whether all C candidates share `confidence`, at ``confidence ** (1 / C)`` [1]_, or not;
-            several k never share it.
+            Whether all C candidates share `confidence`, at ``confidence ** (1 / C)`` [1]_; no k do.
         power, max_trials : float and int
             Probability with which `extra_trials` decide the gate, and their largest number.
         overall : "macro" or "micro", optional

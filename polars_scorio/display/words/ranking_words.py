@@ -510,14 +510,14 @@ def _pairs_table(facts: PairsFacts) -> TableBlock:
     """The model that is ahead, the other one, and the difference."""
     unit, rows = facts.unit, facts.rows
     gaps = [gap_cell(unit, row.lo, row.mid, row.hi) for row in rows]
-    ahead = [Cell(row.first, "strong" if row.decided else "open") for row in rows]
+    firsts = [Cell(row.first, "strong" if row.decided else "open") for row in rows]
     head = "points" if unit.percent else "difference"
     if facts.ratios:
         head = "times the cost"
         gaps = [Interval(row.lo, row.mid, row.hi, f"{row.mid:.3g}", f"[{row.lo:.3g}, {row.hi:.3g}]")
                 for row in rows]  # fmt: skip
     columns = [
-        Column("name", "ahead", ahead),
+        Column("name", "ahead", firsts),
         Column("name", "of", [Cell(row.second) for row in rows]),
         Column("number", "k", [Cell(str(row.k)) for row in rows if facts.curved]),
         Column("interval", head, gaps),
