@@ -65,6 +65,7 @@ from polars_scorio.display.phrases import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import cell_text
+from polars_scorio.display.words.log_words import log_alerts, outcome_words
 from polars_scorio.display.words.question_words import (
     bracket_sentence,
     curve_sentences,
@@ -347,10 +348,9 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         steps = [text for text in story.steps if not text.startswith("Nothing")]
         facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
     facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
-              for alert in story.verdict.alerts]  # fmt: skip
-    if story.verdict.outcomes:
-        facts.append(("counted", story.verdict.outcomes))
-    return facts
+              for alert in log_alerts(story.verdict)]  # fmt: skip
+    counted = outcome_words(story.verdict.outcomes)
+    return [*facts, *[("counted", counted)] * bool(counted)]
 
 
 _WORDS = {"strong": "bold"}

@@ -49,14 +49,17 @@ from polars_scorio.command_line.terminal import (
 from polars_scorio.counting.log import bind_roles, collected_together
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.ranking_facts import decided_alone
-from polars_scorio.display.facts.scopes import common_questions, whole_scope
+from polars_scorio.display.facts.scopes import (
+    common_questions,
+    whole_scope,
+    without_repeated_warnings,
+)
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.page import Order, made_page, told_words
 from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Table, to_great_table, to_latex
-from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words.ranking_words import tell_refusal
 from polars_scorio.metrics.weighted import avg

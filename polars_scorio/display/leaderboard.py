@@ -22,6 +22,7 @@ from polars_scorio.decisions.models import (
 )
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.display.facts.log_summary import stratum_noun
+from polars_scorio.display.facts.scopes import without_repeated_warnings
 from polars_scorio.display.phrases import (
     BEST,
     HEADINGS,
@@ -32,7 +33,6 @@ from polars_scorio.display.phrases import (
     labels_of,
     overall_words,
 )
-from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog

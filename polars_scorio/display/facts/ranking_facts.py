@@ -224,7 +224,7 @@ class RankingFacts:
     place: str = ""  # the part
     gap: Gap | None = None  # of the first two
     alone: int = 0  # pairs that intervals of their own would decide
-    paired: bool = False  # whether the first two were compared and planned
+    paired: bool = False  # whether the first two were compared, with a plan
     plan: PlanFacts | None = None
     selected: tuple[float, float] | None = None  # ends of the first, chosen as the highest
     of_log: int = 0  # models of the log, of which a part may have fewer
@@ -333,7 +333,7 @@ class Divided:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The last step of a run less its first one in Pass@k, at each k, by one band over all k."""
+    """The last step of training less the first one in Pass@k, at each k, by one band over all k."""
 
     k: tuple[int, ...]
     diff: Floats

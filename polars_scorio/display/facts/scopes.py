@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from warnings import catch_warnings, simplefilter
 
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.categories import counted_classes
+from polars_scorio.counting.categories import SuccessWarning, counted_classes
 from polars_scorio.counting.log import (
     CATEGORY,
     COUNT,
@@ -34,8 +35,11 @@ from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import BOUNDED, LEAST
+from polars_scorio.study.log_checks import CheckWarning
 from polars_scorio.study.report import chosen_overall, in_one_column, report
 from polars_scorio.study.request import on_levels
+from polars_scorio.study.run_terms import RunWarning
+from polars_scorio.subjects import SUBJECTS
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
 MANY = 30  # models, beyond which the first ones are drawn, and none are planned for
@@ -149,12 +153,10 @@ class Scope:
 
     def ranked(self, settings: Settings) -> Scope:
         """The scope with the report and the order of its models, without comparisons."""
-        scores, ranks = collected_together(
-            [
-                self.numbers(report, self.metrics, **settings.report),
-                self.numbers(rank, self.lead, chances=False, **settings.report),
-            ]
-        )
+        options = settings.report
+        order = self.numbers(rank, self.lead, chances=False, **options)
+        plans = [self.numbers(report, self.metrics, **options), order]
+        scores, ranks = collected_together(plans)
         rows = _scores_as_failed(in_one_column(scores))
         return replace(self, rows=rows, ranks=ranks).with_sizes()
 
@@ -299,15 +301,11 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
 
 def default_metrics(log: LogSummary) -> tuple[Metric, ...]:
     """The average; Pass@k and Pass^k of successes, the best and the worst of k of rewards."""
-    if holds_fractions(log.cells, log.roles):
-        k = min(_DRAWN, log.fewest)
-        return (avg(),) if k == 1 else (avg(), max_at_k(k), min_at_k(k))
-    if not knows_success(log.cells, log.roles):
-        return (avg(),)
     k = min(_DRAWN, log.fewest)
-    if k == 1:
-        return (avg(),)
-    return avg(), pass_at_k(k), pass_hat_k(k)
+    if k > 1 and holds_fractions(log.cells, log.roles):
+        return avg(), max_at_k(k), min_at_k(k)
+    known = k > 1 and knows_success(log.cells, log.roles)
+    return (avg(), pass_at_k(k), pass_hat_k(k)) if known else (avg(),)
 
 
 def common_questions(log: LogSummary) -> pl.DataFrame:
@@ -417,13 +415,23 @@ def stratum_scopes(
     trials = _by_stratum(scored_trials(cells, summary.roles, "stratum"))
     roles = replace(summary.roles, by=())
     return [
-        Scope(
-            name,
-            Study(part),
-            roles,
-            metrics,
-            rows=_scores_as_failed(in_one_column(rows[name])),
-            ranks=ranks[name],
-        ).with_sizes(trials[name])
+        Scope(name, Study(part), roles, metrics, ranks=ranks[name],
+              rows=_scores_as_failed(in_one_column(rows[name]))).with_sizes(trials[name])
         for name, part in _stratum_cells(summary, cells).items()
-    ]
+    ]  # fmt: skip
+
+
+@contextmanager
+def without_repeated_warnings() -> Iterator[None]:
+    """Ignore what reports of strata warn of: a page warns once, about the whole log.
+
+    Of trials that are not independent it has an alert, of judges a sentence.
+    """
+    with catch_warnings():
+        simplefilter("ignore", SuccessWarning)
+        simplefilter("ignore", CheckWarning)
+        simplefilter("ignore", RunWarning)
+        for subject in SUBJECTS:
+            for kind in subject.page_warnings:
+                simplefilter("ignore", kind)
+        yield

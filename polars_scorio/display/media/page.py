@@ -27,7 +27,8 @@ from polars_scorio.display.blocks import (
     Title,
 )
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows
+from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, counts_hash
+from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.cost_sections import cost_section, judge_section
 from polars_scorio.display.media.marks import file_text
 from polars_scorio.display.media.sections import (
@@ -61,17 +62,18 @@ from polars_scorio.display.phrases import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table, markdown_table, markdown_text
-from polars_scorio.display.verdict import (
-    RUNS_UNTOLD,
+from polars_scorio.display.words.log_words import (
     Alert,
     MethodNotes,
-    coverage_alerts,
+    foot_words,
+    gap_alerts,
+    log_alerts,
     method_notes,
     outcome_words,
-    without_repeated_warnings,
 )
 from polars_scorio.display.words.ranking_words import ranking_table, tell_refusal
 from polars_scorio.metrics.from_text import check_metrics
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import CHECKS, SPOKEN
 
 _CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence
@@ -302,6 +304,11 @@ class Order:
         call = call or f"{_typed_log(roles)}.write_html({', '.join(words)})"
         return cls(asked, roles, title or name, call, installed_version(), typed)
 
+    def notes(self, log: LogSummary, metrics: Sequence[Metric]) -> MethodNotes:
+        """How the page is made."""
+        digest, settings = counts_hash(log.cells), self.asked.settings
+        return method_notes(digest, metrics, settings, self.call, self.version)
+
 
 def _typed_log(roles: Roles) -> str:
     """A log with its roles, as one would type it."""
@@ -360,19 +367,18 @@ def story_page(story: Story, order: Order) -> Page:
     if story.divided:
         named = [part.rows.with_columns(stratum=pl.lit(part.name)) for part in verdict.parts]
         rows = pl.concat(named, how="diagonal_relaxed")
-    about = method_notes(
-        log.cells, verdict.metrics, order.asked.settings, call=order.call, version=order.version
-    )
+    about = order.notes(log, verdict.metrics)
     if story.gated is not None:
         about = replace(about, sentences=())
     overall, covered = verdict.overall, covered_models(story.coverage)
+    alerts, outcomes = log_alerts(verdict), outcome_words(verdict.outcomes)
     numbers: dict[str, object] = {
         "title": order.title,
         "headline": plain_text(account.title.words),
         "lede": plain_text(" ".join(account.texts("lede", "aside"))),
         "basis": [*map(plain_text, account.basis)],
-        "outcomes": verdict.outcomes,
-        "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
+        "outcomes": outcomes,
+        "alerts": [f"{alert.title}. {alert.text}" for alert in alerts],
         "about": about.facts,
         "coverage": covered,
         "overall": None if overall is None else _scope_frames(overall),
@@ -386,11 +392,11 @@ def story_page(story: Story, order: Order) -> Page:
         summary=log_size(log, story.coverage),
         account=Account([*account.blocks, Next(story.steps, _next_command(story, order))]),
         refused=False,
-        alerts=verdict.alerts,
+        alerts=alerts,
         figure=first_picture(story),
         sections=[*_page_sections(story)],
-        outcomes=verdict.outcomes,
-        checked=verdict.checked,
+        outcomes=outcomes,
+        checked=foot_words(verdict.findings),
         about=about,
         numbers=numbers,
         rows=rows.select(pl.exclude(pl.List, pl.Struct)),
@@ -531,20 +537,17 @@ def _stratum_scores(scope: Scope) -> pl.DataFrame:
 
 
 def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
-    about = method_notes(
-        log.cells, order.asked.metrics, order.asked.settings, call=order.call, version=order.version
-    )
-    about = replace(about, sentences=())
+    about = replace(order.notes(log, order.asked.metrics), sentences=())
     further = Next([_FIRST_STEP], _ways_out(str(error), order))
     return Page(
         title=order.title,
         summary=log_size(log, coverage),
         account=Account([*tell_refusal(error).blocks, further]),
         refused=True,
-        alerts=[*coverage_alerts(log, coverage)] if coverage.height else [],
+        alerts=gap_alerts(LogGaps.from_log(log, coverage)) if coverage.height else [],
         figure=coverage_table(covered_models(coverage)),
         sections=[],
-        outcomes=outcome_words(log, order.asked.metrics),
+        outcomes=outcome_words(CountedOutcomes.from_log(log, order.asked.metrics)),
         checked="",
         about=about,
         numbers={"title": order.title, "refused": str(error), "about": about.facts,
@@ -606,7 +609,7 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     *_, story = read_story(frame, roles, asked)
     if not isinstance(story, Story):
         return ""
-    if asked.gates is None and RUNS_UNTOLD in [alert.title for alert in story.verdict.alerts]:
+    if asked.gates is None and story.verdict.runs == "untold":
         return ""
     account = story.account
     drawn = first_picture(story) if account.table is None else table_html(account.table)

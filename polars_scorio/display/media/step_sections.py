@@ -16,7 +16,7 @@ from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.blocks import Account, Section, TableBlock, Title
-from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
 from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
 from polars_scorio.display.facts.scopes import Scope, lead_label
 from polars_scorio.display.media.marks import (
@@ -36,7 +36,6 @@ from polars_scorio.display.media.tables import line_rows, score_axis
 from polars_scorio.display.numbers import Unit, html_text, named
 from polars_scorio.display.phrases import count_of, short_name, step_words
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import stepped_log
 from polars_scorio.display.words.question_words import steps_title
 from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
 from polars_scorio.maths.families import statement_number

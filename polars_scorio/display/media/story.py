@@ -12,6 +12,7 @@ from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.display.blocks import Account
 from polars_scorio.display.facts.gate_facts import Gated
 from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.log_verdict import LogVerdict, log_verdict
 from polars_scorio.display.facts.ranking_facts import (
     Divided,
     Errored,
@@ -23,13 +24,19 @@ from polars_scorio.display.facts.ranking_facts import (
     as_number,
     decided_alone,
 )
-from polars_scorio.display.facts.scopes import POWER, Scope, knows_success, lead_rows, metric_rows
+from polars_scorio.display.facts.scopes import (
+    POWER,
+    Scope,
+    knows_success,
+    lead_rows,
+    metric_rows,
+    without_repeated_warnings,
+)
 from polars_scorio.display.media.cost_sections import Prices, judge_winner
 from polars_scorio.display.media.sections import Fan, QuestionFacts, stratum_boards
 from polars_scorio.display.media.step_sections import TrainingRun, next_of_steps, tell_run
 from polars_scorio.display.numbers import Unit
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
 from polars_scorio.display.words.gate_words import gate_steps, tell_gate
 from polars_scorio.display.words.ranking_words import (
     divided_steps,

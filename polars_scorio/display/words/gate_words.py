@@ -247,7 +247,7 @@ def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
 
 
 def gate_steps(facts: GateFacts) -> list[str]:
-    """Ship, do not, or run more."""
+    """Ship, do not, or add trials."""
     line, unit = facts.line, facts.unit
     if line.verdict == "fail":
         first = names_list([*map(without_stratum, (facts.broke or [])[:3])])

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.verdict import build_time, metric_formulas
+from polars_scorio.display.words.log_words import build_time, metric_formulas
 from tests.display.html.logs import models, page_of
 from tests.own_metric import Agreement
 

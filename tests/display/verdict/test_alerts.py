@@ -9,10 +9,11 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.log_verdict import numbered_models
 from polars_scorio.display.media.page import Order, made_page
 from polars_scorio.display.media.story import Wishes
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import _numbered_models
+from polars_scorio.display.words.log_words import numbered_words
 from tests.display.html.logs import models, page_of
 from tests.made_logs import long
 
@@ -166,10 +167,9 @@ def renamed(*names: str) -> pl.DataFrame:
     ],
 )
 def test_names_that_count_runs_get_the_pattern_that_merges_them(names, pattern):
-    (alert,) = _numbered_models(LogSummary.read(renamed(*names).lazy(), Roles()))
-    assert alert.title == "Runs of one model?"
-    assert f'model=r"{pattern}" finds its name in the paths' in alert.text
-    assert 'trial=pl.concat_str("run", "trial", separator="/")' in alert.text
+    (models,) = numbered_models(LogSummary.read(renamed(*names).lazy(), Roles()))
+    assert f'model=r"{pattern}" finds its name in the paths' in numbered_words(*models)
+    assert 'trial=pl.concat_str("run", "trial", separator="/")' in numbered_words(*models)
     assert len({re.search(pattern, name)[1] for name in names}) == 1
 
 
@@ -186,14 +186,14 @@ def test_names_that_count_runs_get_the_pattern_that_merges_them(names, pattern):
     ],
 )
 def test_versions_of_models_are_no_runs(names):
-    assert not [*_numbered_models(LogSummary.read(renamed(*names).lazy(), Roles()))]
+    assert not numbered_models(LogSummary.read(renamed(*names).lazy(), Roles()))
 
 
 def test_runs_of_one_model_have_the_same_questions():
     log = renamed("a_1", "a_2", "a_3")
     assert "Runs of one model?" in alerts_of(log)
     other = log.filter((pl.col("model") != "a_2") | (pl.col("question") > 0))
-    assert not [*_numbered_models(LogSummary.read(other.lazy(), Roles()))]
+    assert not numbered_models(LogSummary.read(other.lazy(), Roles()))
 
 
 def one_off(log: pl.DataFrame, model: str = "m01", question: int = 0) -> pl.DataFrame:

@@ -7,8 +7,9 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.log_verdict import log_verdict
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import log_verdict
+from polars_scorio.display.words.log_words import log_alerts, outcome_words
 from tests.made_logs import log_of_runs, long
 
 SURE = pl.concat([long([[1] * 8] * 20, "good"), long([[0] * 8] * 20, "bad")])
@@ -40,7 +41,7 @@ def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
     if rewards:
         log = log.filter(pl.col("trial") < 4).with_columns(category=pl.col("category") * 0.75)
     asked = {"run": "run", "bounds": (0, 1)} if rewards else {"run": "run"}
-    alerts = {each.title: each.text for each in verdict_of(log, [ps.avg()], **asked).alerts}
+    alerts = {each.title: each.text for each in log_alerts(verdict_of(log, [ps.avg()], **asked))}
     assert "a page holds one success or failure" in alerts["Runs not told apart"]
     assert "These very runs" not in alerts
     board = log.scorio(**asked).leaderboard(ps.avg())
@@ -67,7 +68,7 @@ def test_the_numbers_of_a_page_know_how_runs_differ(seed, runs, roles, titles, w
     if "by" in roles:
         log = pl.concat([log.with_columns(domain=pl.lit(name)) for name in "xy"])
     verdict = verdict_of(log, [ps.avg()], **roles)
-    alerts = {each.title: each.text for each in verdict.alerts}
+    alerts = {each.title: each.text for each in log_alerts(verdict)}
     assert {*alerts} & {"Runs differ", "Other runs", "These very runs"} == {*titles}
     assert words in "".join(alerts[title] for title in titles[:1])
     whole = {"overall": "micro"} if "by" in roles else {}
@@ -93,7 +94,7 @@ WORDS = ["correct"] * 9 + ["wrong"] * 5 + ["timeout"] * 2
 def counted(categories, *metrics, **roles):
     """What counts as what in a log of two models with these trials."""
     log = pl.concat([long([[value] for value in categories], name) for name in "ab"])
-    return verdict_of(log, metrics, **roles).outcomes
+    return outcome_words(verdict_of(log, metrics, **roles).outcomes)
 
 
 @pytest.mark.parametrize(

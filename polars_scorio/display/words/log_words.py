@@ -1,0 +1,302 @@
+"""Sentences on a log: alerts above its numbers, what counted, what tests found, the method."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib import metadata
+
+from polars_scorio.counting.ways_out import JOINED_IDS
+from polars_scorio.display.facts.log_summary import metric_label
+from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogVerdict
+from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
+from polars_scorio.display.phrases import (
+    count_of,
+    name_list,
+    number_list,
+    range_text,
+    short_name,
+    step_words,
+    text_list,
+)
+from polars_scorio.display.settings import Settings
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.count_checks import CheckFinding, spoken_findings
+
+_GROUPS = 3  # of identical models that are named
+_NAMED = 5  # so many categories are named
+_ALERTS = {  # above the numbers, the first one before all others
+    "errors": "More errors of one model",
+    "stopping": "Trials stopped on outcomes",
+    "order": "Trials stopped on outcomes",
+    "copies": "Copied trials",
+    "repeats": "Repeated questions",
+    "runs": "Runs differ",
+    "labels": "Labels on other questions",
+    "unequal": "Fewer trials of some questions",
+    "mixed": "No outcome changed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A warning on a page: its title and its text."""
+
+    title: str
+    text: str
+
+
+def log_alerts(verdict: LogVerdict) -> list[Alert]:
+    """All warnings above the numbers of a log, the most important first."""
+    draws = (
+        f"{text_list(verdict.beyond)}: some questions have fewer trials than are drawn. No "
+        "unbiased estimate exists, and the numbers rest on an assumption about the questions."
+    )
+    return [
+        *_test_alerts(verdict.findings),
+        *[Alert(*_RUNS[verdict.runs])] * bool(verdict.runs),
+        *gap_alerts(verdict.gaps),
+        *[Alert("More draws than trials", draws)] * bool(verdict.beyond),
+    ]
+
+
+_ABOUT = "Intervals and verdicts are about"
+_THESE = f"{_ABOUT} the runs of the log, not about others like these"
+_FEW = "too few runs are known to say how far others would be apart."
+_ONE = "a page holds one success or failure of a question in a run. compare() reads them all."
+_RUNS = {
+    "": ("", ""),
+    "other": ("Other runs", f"{_ABOUT} other runs like these, which run= names."),
+    "few": ("These very runs", f"{_THESE}: {_FEW}"),
+    "untold": ("Runs not told apart", f"{_THESE}: {_ONE}"),
+}
+
+
+def _test_alerts(findings: Sequence[CheckFinding]) -> Iterator[Alert]:
+    """Alerts of tests above the numbers; the alarm that scores are biased is the title."""
+    spoken = {each.check: each for each in spoken_findings(findings) if not each.biases_scores}
+    for check, title in _ALERTS.items():
+        if check in spoken:
+            yield Alert(title, spoken[check].sentence)
+
+
+def gap_alerts(gaps: LogGaps) -> list[Alert]:
+    """Warnings about what a log lacks, the most important first."""
+    groups = "; ".join(name_list(names) for names in gaps.identical[:_GROUPS])
+    same = f"The same outcomes at every question: {groups}. Was one file read under several names?"
+    few = (
+        f"The log has {count_of(gaps.questions, 'question')} in all. The intervals are about these "
+        "questions; about others they say next to nothing."
+    )
+    stopped = (
+        f"{count_of(len(gaps.skipped), 'run')} {'was' if len(gaps.skipped) == 1 else 'were'} "
+        f"stopped before the first trial ({text_list(gaps.skipped)}). The numbers leave that out."
+    )
+    dropped = gaps.missing == "drop"
+    texts = [
+        ("Identical models", same * bool(gaps.identical)),
+        *(("Runs of one model?", numbered_words(*each)) for each in gaps.numbered),
+        ("Missing questions", _lacking_words(gaps)),
+        ("Missing questions of steps", _uneven_words(gaps)),
+        ("Few questions", few * (gaps.questions < FEW_QUESTIONS)),
+        ("Missing models", _partial_words(gaps)),
+        ("Unfinished runs", _unfinished_words(gaps)),
+        ("Skipped runs", stopped * bool(gaps.skipped)),
+        ("Dropped trials" if dropped else "Missing outcomes", _outcomeless_words(gaps)),
+        _repeated_words(gaps),
+        _trials_words(gaps),
+    ]
+    return [Alert(title, text) for title, text in texts if text]
+
+
+def numbered_words(names: Sequence[str], pattern: str) -> str:
+    """How to read models as runs of one."""
+    return (
+        f"{name_list(names)} differ in a number alone. If they are runs of one model, read them as "
+        f'one: model=r"{pattern}" finds its name in the paths, and {JOINED_IDS} tells their trials '
+        "apart."
+    )
+
+
+def _lacking_words(gaps: LogGaps) -> str:
+    lack = "lacks" if len(gaps.lacking) == 1 else "lack"
+    said = (
+        f"{count_of(len(gaps.lacking), 'model')} {lack} questions that other models have "
+        f"({number_list(gaps.lacking)}). The numbers leave out {gaps.left_out:,} of "
+        f"{gaps.questions:,} questions, which not all models have. If those are hard, all models "
+        "look better than they are."
+    )
+    return said * bool(gaps.lacking)
+
+
+def _uneven_words(gaps: LogGaps) -> str:
+    """Steps that lack questions of other steps, unless each step has questions of its own."""
+    numbers = "The numbers leave" if gaps.models == 1 else "Curves along the steps leave"
+    lack = "lacks" if len(gaps.uneven) == 1 else "lack"
+    lacking = number_list((f"{gaps.step} {step_words(step)}", n) for step, n in gaps.uneven)
+    said = (
+        f"{len(gaps.uneven):,} of {count_of(gaps.steps, 'step')} {lack} questions that other steps "
+        f"have ({lacking}). {numbers} out {gaps.unshared:,} of {gaps.questions:,} questions, which "
+        "not all steps have."
+    )
+    return said * bool(gaps.steps)
+
+
+def _partial_words(gaps: LogGaps) -> str:
+    partial = gaps.partial
+    if gaps.step is not None:
+        partial = [f"{gaps.step} {step_words(step)}" for step in partial]
+    said = (
+        f"Not all {gaps.models:,} models were run on {name_list(partial)}. Numbers over all strata "
+        "leave that out."
+    )
+    return said * bool(partial)
+
+
+def _unfinished_words(gaps: LogGaps) -> str:
+    parts = [f"{short_name(model)}: {done:,} of {all_:,}" for model, done, all_ in gaps.unfinished]
+    said = (
+        f"The tool planned more trials than the log has ({text_list(parts)}). Trials that are "
+        "missing may be the hard ones."
+    )
+    return said * bool(parts)
+
+
+_HANDLED = {  # missing outcomes
+    "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
+    "drop": "They were dropped, which flatters a model that crashes on hard questions.",
+    "bounds": "Scores count them as failed; intervals and verdicts hold whatever they were.",
+}
+
+
+def _outcomeless_words(gaps: LogGaps) -> str:
+    handled = _HANDLED.get(str(gaps.missing), f"They count as category {gaps.missing!r}.")
+    trials = count_of(sum(number for _, number in gaps.without_outcome), "trial")
+    said = f"{trials} without an outcome ({number_list(gaps.without_outcome)}). {handled}"
+    return said * bool(gaps.without_outcome)
+
+
+def _repeated_words(gaps: LogGaps) -> tuple[str, str]:
+    if gaps.repeated:
+        trials = count_of(sum(number for _, number in gaps.repeated), "trial")
+        return "Duplicates", (
+            f"{trials} with the id of an earlier trial ({number_list(gaps.repeated)}): a file was "
+            "read twice, or a stratum is missing."
+        )
+    ids = "Rows have no trial ids, or the ids were not checked"
+    said = f"{ids}: repeated trials would not be noticed."
+    return "Unchecked duplicates", said * gaps.unchecked
+
+
+def _trials_words(gaps: LogGaps) -> tuple[str, str]:
+    least, most = gaps.trials
+    if most == 1:
+        return "One trial per question", (
+            "One trial does not show how reliable a model is on a question; intervals rest on what "
+            "the questions have in common."
+        )
+    if least == most or least is None or most is None:
+        return "", ""
+    return "Unequal trials", f"Questions have {range_text(least, most)} trials."
+
+
+def foot_words(findings: Sequence[CheckFinding]) -> str:
+    """Sentences for the foot of a page: how many tests found nothing, and those with a look."""
+    made = [each for each in findings if each.verdict != "not tested"]
+    quiet = sum(each.verdict == "ok" for each in made)
+    if not findings:
+        return ""
+    if not made:
+        return "The trials could not be tested; check() says why."
+    looks = [each.sentence for each in findings if each.verdict == "look"]
+    tests = f"{quiet:,} of {count_of(len(made), 'test')} of the trials found nothing"
+    return " ".join([f"Independent trials are assumed. {tests}; check() lists them.", *looks])
+
+
+def outcome_words(outcomes: CountedOutcomes) -> str:
+    """Sentences on the categories that counted as success and as failure; empty without any."""
+
+    def words(category: object) -> str:
+        if outcomes.threshold is not None:
+            side = "at least" if category else "below"
+            return f"{short_name(outcomes.column)} {side} {outcomes.threshold:g}"
+        if isinstance(category, float) and category.is_integer():
+            category = int(category)
+        return str(category).lower() if isinstance(category, bool) else short_name(category)
+
+    parts = []
+    for title, counted in zip(("Success", "Failure"), outcomes.parts, strict=False):
+        texts = [f"{words(category)} ({number:,})" for category, number in counted[:_NAMED]]
+        if counted[_NAMED:]:
+            rest = sum(number for _, number in counted[_NAMED:])
+            texts.append(f"{len(counted) - _NAMED:,} more ({rest:,})")
+        parts.append(f"{title}: {', '.join(texts) or 'none'}.")
+    return " ".join(parts)
+
+
+_TARGETS = {
+    "benchmark": "these questions, and no others",
+    "population": "the population of questions that these are a sample of",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MethodNotes:
+    """How a page was made."""
+
+    sentences: Sequence[str]  # meaning of the numbers, without statistics
+    facts: dict[str, str]  # assumptions, and by what it was made
+    formulas: dict[str, str]  # metrics as people write them, with their formula
+
+
+def method_notes(
+    digest: str, metrics: Sequence[Metric], settings: Settings, call: str, version: str
+) -> MethodNotes:
+    """How a page was made from counts with this hash."""
+    facts = {
+        "intervals": settings.intervals,
+        "prior": settings.prior_in_words,
+        "target": _TARGETS[settings.target],
+        "made by": f"polars-scorio {version}, polars {metadata.version('polars')}",
+        "made on": build_time().strftime("%Y-%m-%d %H:%M UTC"),
+        "call": call,
+        "counts, SHA-256": digest,
+    }
+    return MethodNotes(method_sentences(settings), facts, metric_formulas(metrics))
+
+
+def method_sentences(settings: Settings) -> tuple[str, str, str]:
+    """Meaning of the numbers, in three sentences for readers without statistics.
+
+    >>> method_sentences(Settings())[2]
+    'A model is called better only if the interval of the difference leaves out zero.'
+    """
+    about = "other questions of the same kind"
+    if settings.target == "benchmark":
+        about = "more trials of the same questions"
+    return (
+        "A score is the mean over the questions of what the trials of a model achieved.",
+        f"The interval beside it says how far {about} could move it ({settings.level} confidence).",
+        "A model is called better only if the interval of the difference leaves out zero.",
+    )
+
+
+def build_time() -> datetime:
+    """When a page is made: now, or the time that SOURCE_DATE_EPOCH sets for reproducible builds."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        return datetime.now(timezone.utc)
+    try:
+        return datetime.fromtimestamp(int(epoch), timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"SOURCE_DATE_EPOCH must be whole seconds since 1970, got {epoch!r}: set it so, or "
+            "unset it"
+        ) from None
+
+
+def metric_formulas(metrics: Sequence[Metric]) -> dict[str, str]:
+    """Metrics as people write them, with the formulas of those that have one."""
+    return {metric_label(metric): metric.formula for metric in metrics if metric.formula}
