@@ -29,9 +29,8 @@ log.with_columns(value=0.3 * pl.col("question")).{asked}
 """
 # Tests of outcomes that name no other subject.
 SILENT = (
-    *("counting/test_groups.py", "counting/test_tally_numbers.py", "counting/test_refusals.py"),
-    *("counting/test_engines.py", "study/test_published.py", "study/test_report.py"),
-    *("study/test_options.py", "decisions/test_strata.py", "decisions/test_gate_verdicts.py"),
+    *("counting/test_tally.py", "counting/test_refusals.py", "counting/test_engines.py"),
+    *("study/test_report.py", "decisions/test_strata.py"),
 )
 
 

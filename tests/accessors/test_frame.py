@@ -13,6 +13,7 @@ import polars_scorio as ps
 from tests.accessors.all_uses import ASKS, METHODS, METRICS, VALUES, required
 from tests.exported_metrics import EXPORTED
 from tests.made_logs import long, unreadable
+from tests.made_verdicts import verdicts
 
 
 def all_of(function: Callable[..., object]) -> dict[str, Any]:
@@ -230,3 +231,80 @@ def test_help_shows_what_a_method_does(method):
     described = inspect.getdoc(getattr(ps.Scorio, method))
     assert described is not None
     assert ">>> " in described
+
+
+# How an accessor shows its roles, as text and as a table.
+
+
+def test_an_accessor_shows_its_roles_and_their_dtypes(r1):
+    log = r1.with_columns(step=1, seed=pl.lit("x"))
+    accessor = log.lazy().scorio(
+        model="llm", category=pl.col("category").alias("x"), success=[1, 2], by="step"
+    )
+    assert repr(accessor).split("\n") == [
+        "<scorio of a LazyFrame>",
+        "  model          llm                         no such column",
+        "  question       question                    Int64",
+        "  trial          trial                       Int64",
+        '  category       col("category").alias("x")  Int64',
+        "  by             step                        Int32",
+        "  success        (1, 2)",
+        "  other columns  model, seed",
+    ]
+
+
+def test_a_notebook_shows_the_roles_as_a_table(r1):
+    html = r1.scorio(by=pl.lit("<b>").alias("x"))._repr_html_()
+    assert html.startswith("<table><caption>scorio of a DataFrame</caption><tr><th>role</th>")
+    assert "<tr><td>question</td><td>question</td><td>Int64</td></tr>" in html
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+
+
+def test_an_accessor_shows_itself_where_its_log_cannot_be_read(tmp_path):
+    shown = repr(pl.scan_parquet(tmp_path / "none.parquet").scorio)
+    assert "question  question" in shown
+    assert "unknown" in shown
+    assert "none.parquet" in shown
+
+
+def test_showing_an_accessor_reads_nothing_and_keeps_no_frame(r1):
+    frame = unreadable(r1.schema)
+    assert "Int64" in repr(frame.scorio) + frame.scorio._repr_html_()
+    assert "scorio" not in vars(frame)
+
+
+def test_the_accessor_says_the_confidence():
+    rows = [(m, q, t, (q + t) % 3 > 0, q + t + p) for m, p in (("a", 1.0), ("b", 2.0))
+            for q in range(6) for t in range(2)]  # fmt: skip
+    names = ["model", "question", "trial", "category", "usd"]
+    log = ps.scorio(pl.DataFrame(rows, names, orient="row"), cost="usd", confidence=0.5)
+    narrow, wide = log.frontier(), log.frontier(confidence=0.95)
+    assert (narrow["lo"] > wide["lo"]).all()
+    assert (narrow["cost_hi"] < wide["cost_hi"]).all()
+
+
+def test_eager_equals_lazy():
+    log = verdicts()
+    lazy = log.lazy().scorio(truth="human").judge_agreement()
+    assert isinstance(lazy, pl.LazyFrame)
+    assert lazy.collect().equals(log.scorio(truth="human").judge_agreement())
+
+
+def test_the_confidence_of_the_accessor_counts():
+    log = verdicts()
+    chosen = log.scorio(truth="human", confidence=0.8).judge_agreement()
+    assert chosen.equals(log.scorio(truth="human").judge_agreement(confidence=0.8))
+
+
+def test_labels_must_be_named():
+    with pytest.raises(ValueError, match=r'with truth=, as in df.scorio\(truth="human"\)'):
+        verdicts().scorio.judge_agreement()
+    grader = ps.judge(sensitivity=(9, 10), specificity=(9, 10))
+    with pytest.raises(ValueError, match="with truth="):
+        verdicts().scorio(judge=grader).judge_agreement()
+
+
+def test_an_unknown_keyword_lists_the_known_ones():
+    with pytest.raises(TypeError, match="It takes width, confidence"):
+        verdicts().scorio(truth="human").judge_agreement(wdth=0.1)

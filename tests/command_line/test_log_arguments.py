@@ -1,13 +1,17 @@
 """Columns, outcomes and tools, as arguments."""
 
+import gzip
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import polars_scorio as ps
@@ -316,3 +320,84 @@ def test_several_columns_may_identify_a_question(tmp_path, capsys):
         given = [word for path in paths for word in ("--question", path)]
         assert main([*records, "--model", "'m'", *given, "--format", "csv"]) == 0
         assert pl.read_csv(capsys.readouterr().out.encode())["questions"].to_list() == [questions]
+
+
+# Metrics and inference, as arguments.
+
+
+@pytest.mark.slow
+def test_metrics_and_options_are_those_of_python(log):
+    arguments = ["--metric", "avg", "--metric", "pass_at_k([1, 2])", "--confidence", "0.8",
+                 "--title", "Two", "-o", "two.html"]  # fmt: skip
+    assert main(["report", log, "--by", "bench", *arguments]) == 0
+    text = page_text("two.html")
+    for part in ("Two", "avg@4", "Pass@2", "calibrated 80 % intervals"):
+        assert part in text
+    assert "Bayes@" not in text
+
+
+def test_a_metric_that_is_none_is_an_error_of_usage(log, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        main(["report", log, "--metric", "pass_at_n(4)"])
+    assert exit_.value.code == 2
+    assert "there is no metric pass_at_n" in capsys.readouterr().err
+
+
+# Logs on standard input, in all formats of files.
+
+
+WRITERS = {
+    "parquet": pl.DataFrame.write_parquet,
+    "csv": pl.DataFrame.write_csv,
+    "tsv": lambda log, file: log.write_csv(file, separator="\t"),
+    "json": pl.DataFrame.write_json,
+    "jsonl": pl.DataFrame.write_ndjson,
+}
+
+
+def give_input(monkeypatch, data):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_standard_input_is_a_log(capsys, monkeypatch, kind):
+    models(2).write_parquet("log.parquet")
+    assert main(["rank", "log.parquet", "--format", "csv"]) == 0
+    expected = capsys.readouterr().out
+    data = io.BytesIO()
+    WRITERS[kind](models(2), data)
+    give_input(monkeypatch, data.getvalue())
+    assert main(["rank", "-", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == expected
+
+
+def zstd_bytes(data):
+    packed = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(packed, "zstd") as stream:
+        stream.write(data)
+    return packed.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize("compress", [gzip.compress, zstd_bytes])
+def test_compressed_input_is_unpacked(capsys, monkeypatch, kind, compress):
+    WRITERS[kind](models(2), f"log.{kind}")
+    assert main(["rank", f"log.{kind}", "--format", "json"]) == 0
+    expected = capsys.readouterr().out
+    give_input(monkeypatch, compress(Path(f"log.{kind}").read_bytes()))
+    assert main(["rank", "-", "--format", "json"]) == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "logs", "message"),
+    [
+        pytest.param(b" \n", ["-"], "standard input is empty", id="empty"),
+        pytest.param(gzip.compress(b"a,b")[:-9], ["-"], "damaged or broken off", id="damaged"),
+        pytest.param(b"a,b\n", ["-", "-"], "name - once", id="twice"),
+    ],
+)
+def test_input_that_is_no_log_says_so(capsys, monkeypatch, data, logs, message):
+    give_input(monkeypatch, data)
+    assert main(["describe", *logs]) == 2
+    assert message in capsys.readouterr().err

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from polars_scorio.command_line import commands
 from polars_scorio.command_line.main import _COMMANDS, main
@@ -251,3 +253,30 @@ def test_completion_without_its_package_says_what_to_install(monkeypatch, capsys
         main(["--print-completion", "bash"])
     assert ended.value.code == 2
     assert "pip install 'polars-scorio[completion]'" in capsys.readouterr().err
+
+
+# A person without a log sees everything in one command.
+
+
+def test_a_demo_writes_a_log_prints_its_answer_and_writes_its_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "new/tried"]) == 0
+    log = pl.read_parquet("new/tried/rollouts.parquet")
+    made = runpy.run_path(str(ROOT / "examples" / "rollouts.py"))["rollouts"]()
+    assert_frame_equal(log, made)
+    printed = capsys.readouterr().out
+    assert "$ polars-scorio new/tried/rollouts.parquet --by domain\n" in printed
+    assert "comet-70b is ahead; ember-large may be as good." in printed
+    assert printed.endswith("new/tried/report.html\n")
+    page = (tmp_path / "new" / "tried" / "report.html").read_text(encoding="utf-8")
+    assert "comet-70b is ahead" in page
+
+
+def test_a_demo_overwrites_no_log(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rollouts.parquet").write_text("mine", encoding="utf-8")
+    assert main(["demo"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "File exists: 'rollouts.parquet'. Name a new folder: polars-scorio demo FOLDER" in said
+    assert (tmp_path / "rollouts.parquet").read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / "report.html").exists()

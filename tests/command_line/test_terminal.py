@@ -1,14 +1,17 @@
 """What the command prints, in pipes of all kinds."""
 
 import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
+import time
 
 import polars as pl
 import pytest
 
+from polars_scorio.command_line import terminal
 from polars_scorio.command_line.main import command_parser, main
 from polars_scorio.command_line.terminal import (
     Screen,
@@ -184,3 +187,27 @@ def test_errors_and_warnings_wrap_on_a_terminal_alone(capsys, monkeypatch):
     assert max(map(len, lines)) <= 50
     assert " ".join(lines) == said.strip()
     assert last == "See --help."
+
+
+# A word on what takes long, and none on what does not.
+
+
+def test_what_is_quick_is_silent():
+    stream = io.StringIO()
+    with terminal.Progress(stream) as steps:
+        steps.tell("reading")
+        steps.tell("drawing")
+    assert stream.getvalue() == ""
+
+
+def test_what_takes_long_says_at_which_step_it_is(monkeypatch):
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
+    stream = io.StringIO()
+    with terminal.Progress(stream) as steps:
+        steps.tell("reading")
+        steps.tell("reporting")
+        deadline = time.monotonic() + 30
+        while not stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        steps.tell("drawing")
+    assert stream.getvalue() == "reporting ...\ndrawing ...\n"

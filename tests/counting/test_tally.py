@@ -5,6 +5,19 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.checks import (
+    AS_ROWS,
+    joined_list,
+    least_number,
+    over_parts,
+    over_trials,
+    summed_number,
+)
+from polars_scorio.counting.group_tally import GroupTally
+from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.tally import group_plan
 from tests.made_logs import drawn, long
 
 WORDS = ["good", "bad", "fair"]
@@ -237,3 +250,120 @@ def test_a_column_for_each_category_counts_as_groups_of_categories_do(dtype, val
     expected = filled.group_by(keys).agg(count=pl.len().cast(pl.UInt64)).sort(keys)
     assert_frame_equal(counts, expected)
     assert_frame_equal(counts, log.lazy().scorio(trial=ids, missing=missing).counts().collect())
+
+
+# Numbers of a question: those of all trials are those of its parts, put together.
+
+
+TRIALS = pl.DataFrame({"question": [1, 1, 1, 2], "part": [0, 1, 1, 0], "x": [3, 1, None, 5]})
+NUMBERS = [
+    summed_number("sum", pl.col("x").sum()),
+    least_number("least", pl.col("x").min()),
+    joined_list("list", pl.col("x").drop_nulls()),
+]
+
+
+def test_parts_add_up_to_the_question():
+    whole = TRIALS.group_by("question").agg(over_trials(NUMBERS))
+    parts = TRIALS.group_by("question", "part").agg(over_trials(NUMBERS))
+    again = parts.group_by("question").agg(over_parts(NUMBERS))
+    expected = [(1, 4, 1, [1, 3]), (2, 5, 5, [5])]
+    for tally in (whole, again):
+        assert tally.with_columns(pl.col("list").list.sort()).sort("question").rows() == expected
+
+
+# The tally of a group: the counts of an expression are those of a report.
+
+
+NAN = float("nan")
+
+
+def counts(values: list, tally: GroupTally, dtype: pl.DataType | None = None) -> list[int]:
+    column = pl.DataFrame({"x": pl.Series(values, dtype=dtype)})
+    _, *columns = column.select(pl.struct(tally.aggregations(pl.col("x"))).struct.unnest())
+    (row,) = tally.counts("x", columns).tolist()
+    return row
+
+
+@pytest.mark.parametrize(
+    ("values", "roles", "weighted", "expected"),
+    [
+        pytest.param([0, 1, 1], {}, None, [1, 2], id="codes"),
+        pytest.param([True, None], {"missing": "drop"}, None, [0, 1], id="dropped"),
+        pytest.param([True, None], {"missing": 0}, None, [1, 1], id="stand-in"),
+        pytest.param(["a", "b", "b"], {"success": "b"}, None, [1, 2], id="labels"),
+        pytest.param([2, 0, 2], {}, (0, 1, 2), [1, 0, 2], id="weighted"),
+        pytest.param([0.2, 0.5, NAN], {"threshold": 0.5, "missing": 0}, None, [2, 1], id="reward"),
+        pytest.param([2**53, 2**53 + 1], {"success": 2**53}, None, [1, 1], id="large integers"),
+    ],
+)
+def test_each_trial_is_in_its_class(values, roles, weighted, expected):
+    assert counts(values, GroupTally(Roles(**roles), weighted)) == expected
+
+
+def test_a_fraction_is_that_of_its_column():
+    assert counts([0.1, 0.3], GroupTally(Roles(success=0.1), None), pl.Float32()) == [1, 1]
+
+
+def test_labels_and_numbers_do_not_mix():
+    with pytest.raises(TypeError, match=r"^categories must be all labels or all numbers, got "):
+        counts(["a"], GroupTally(Roles(success="a", missing=0), None))
+
+
+# The questions of each group, from one pass over the log.
+
+
+LOG = pl.LazyFrame(
+    {"model": ["b", "a", "a", "a"], "question": [1, 1, 1, 2], "category": [1, 0, 1, None]}
+)
+CLASSES = Classes(None, (1,))
+
+
+def test_each_group_has_the_counts_of_its_questions():
+    trials = bind_roles(LOG, Roles(trial=None, missing=0))
+    rows = group_plan(trials, CLASSES, per_question=True).plan().collect()
+    assert rows["model"].to_list() == ["a", "b"]
+    questions = [sorted(tuple(q.values()) for q in group) for group in rows[":questions"].to_list()]
+    # The name, failures, successes, dropped.
+    assert questions == [[(1, 1, 1, 0), (2, 1, 0, 0)], [(1, 0, 1, 0)]]
+
+
+def test_questions_that_are_alike_share_a_struct_if_nothing_but_counts_is_kept():
+    cells = [(question, trial) for question in range(7) for trial in range(3)]
+    log = pl.LazyFrame(cells, schema=["question", "trial"], orient="row").with_columns(
+        # Six questions with one success in two trials and one lost trial, and one with none lost.
+        category=pl.when((pl.col("trial") < 2) | (pl.col("question") == 6)).then(
+            pl.col("trial") % 2
+        )
+    )
+    trials = bind_roles(log, Roles(model=None, missing="drop"))
+    (questions,) = group_plan(trials, CLASSES).plan().collect()[":questions"].to_list()
+    found = sorted(tuple(state.values()) for state in questions)
+    # Failures, successes, dropped of each, questions.
+    assert found == [(1, 1, 1, 6), (2, 1, 0, 1)]
+    row = log.collect().scorio(model=None, missing="drop").avg().row(0, named=True)
+    assert [row[name] for name in ("questions", "trials", "dropped")] == [7, 15, 6]
+    assert row["estimate"] == pytest.approx((6 / 2 + 1 / 3) / 7)
+
+
+def test_only_common_questions_are_kept_if_asked():
+    trials = bind_roles(LOG, Roles(trial=None, missing=0))
+    rows = group_plan(trials, CLASSES, questions="common").plan().collect()
+    assert rows[":questions"].list.len().to_list() == [1, 1]
+
+
+def test_what_is_wrong_in_any_group_is_refused_at_collection():
+    plan = group_plan(bind_roles(LOG, Roles(trial=None)), CLASSES).plan()
+    with pytest.raises(ValueError, match=r"^1 question has a missing category .* model='a'"):
+        plan.collect()
+
+
+# Lists made rows: the same rows in every Polars, and no warning.
+
+
+def test_an_empty_list_is_a_null():
+    lists = pl.DataFrame({"x": [[1, 2], [], [3]]})
+    expected = [1, 2, None, 3]
+    assert lists.lazy().explode("x", **AS_ROWS).collect()["x"].to_list() == expected
+    assert lists.select(pl.col("x").explode(**AS_ROWS))["x"].to_list() == expected
+    assert lists["x"].explode(**AS_ROWS).to_list() == expected

@@ -9,9 +9,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
+from scipy.stats import t
 
 import polars_scorio as ps
+from polars_scorio.decisions.models import prior_decides
+from polars_scorio.maths.comparison import Family, sampled
+from polars_scorio.maths.covariance import paired_means
 from tests import moments
+from tests.differences import plus_two
 from tests.made_logs import drawn, long, unreadable
 
 # The logs are small and ragged; what is said of that has tests of its own.
@@ -388,3 +393,59 @@ def test_the_result_does_not_keep_the_name_of_the_model_column():
     rows = log.scorio(model="llm").compare()
     assert "model" not in rows.columns
     assert {*PAIRS} < {*rows.columns}
+
+
+# Estimates outside the interval of a comparison, by hand.
+
+
+@pytest.mark.parametrize(
+    ("diff", "expected"),
+    [(0.05, True), (0.1, False), (0.3, False), (0.31, True), (np.nan, False), (0.3 + 1e-14, False)],
+)
+def test_an_estimate_outside_the_interval_is_found(diff, expected):
+    lo, hi = np.array([0.1]), np.array([0.3])
+    assert prior_decides(np.array([diff]), lo, hi, ps.bayes()).item() == expected
+
+
+def test_estimates_are_clipped_as_the_intervals_are():
+    found = prior_decides(
+        np.array([0.9]), np.array([0.2]), np.array([0.5]), ps.bayes(bounds=(0.2, 0.7))
+    )
+    assert not found.item()
+
+
+# Models that are compared on a sample of questions.
+
+
+VALUES = np.random.default_rng(1).random((12, 3))
+JOINT = paired_means(VALUES, np.array([0]), 1.0)
+SCORES = sampled(JOINT, limit=1.0)
+FIRST, SECOND = np.array([0, 0]), np.array([1, 2])
+
+
+def test_ends_by_a_normal_critical_value_have_students_tail():
+    found = SCORES.differences(FIRST, SECOND, np.full((1, 2), 1.6448536269514722))
+    for pair, other in enumerate(SECOND):
+        centre, sigma, freedom = plus_two(VALUES[:, 0] - VALUES[:, other], (-1, 1))
+        reach = t.ppf(0.95, freedom) * sigma
+        # Products of deviations, which cancel partly: 1e-15 here.
+        assert found.sigma[0, pair] == pytest.approx(sigma, rel=1e-12)
+        assert found.lo[0, pair] == pytest.approx(centre - reach, rel=1e-12)
+        assert found.hi[0, pair] == pytest.approx(centre + reach, rel=1e-12)
+
+
+def test_without_a_plan_there_is_one_look():
+    assert SCORES.information is None
+    assert np.isnan(SCORES.pair_information(FIRST, SECOND)).all()
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0, 4.0])
+def test_with_a_plan_all_verdicts_need_more(share):
+    planned = sampled(JOINT, limit=1.0, information=np.array([share]))
+    c = np.full((1, 2), 1.959963984540054)
+    once, repeated = (each.differences(FIRST, SECOND, c) for each in (SCORES, planned))
+    assert (repeated.lo < once.lo).all()
+    assert (repeated.hi > once.hi).all()
+    assert planned.pair_information(FIRST, SECOND).tolist() == [[share, share]]
+    family = Family(0.95)
+    assert (family.could_be_best(planned) | ~family.could_be_best(SCORES)).all()

@@ -1,12 +1,12 @@
 """Names of models that a log cannot have are refused before it is read."""
 
+import numpy as np
 import polars as pl
 import pytest
 
-import polars_scorio  # noqa: F401 - registers the accessor
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.models import STRATUM, baseline_columns
+from polars_scorio.decisions.models import STRATUM, baseline_columns, strata_blocks
 from tests.made_logs import long, unreadable
 
 ENUM = pl.Enum(["c", "b"])
@@ -64,3 +64,19 @@ def test_the_nearest_model_is_named_and_ten_of_many_are_listed():
     many = pl.concat(long([[1]], f"m{number:02}") for number in range(30))
     with pytest.raises(ValueError, match=r"'m08', 'm09'\] and 20 more: did you mean 'm11'\?$"):
         many.scorio.compare(baseline="M11")
+
+
+# Strata with equally many models, as arrays.
+
+
+def test_strata_of_one_size_and_baseline_share_a_block():
+    stratum, baseline = pl.Series([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0])
+    found = {block.baseline: block for block in strata_blocks(stratum, baseline)}
+    assert found[0].rows.tolist() == [[0, 1], [4, 5]]
+    assert found[1].strata.tolist() == [1]
+    assert [side.tolist() for side in found[1].pairs()] == [[0], [1]]
+
+
+def test_all_pairs_are_those_above_the_diagonal():
+    (block,) = strata_blocks(pl.Series([0, 0, 0]))
+    assert [side.tolist() for side in block.pairs()] == [[0, 0, 1], [1, 2, 2]]

@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 from scipy.stats import studentized_range
 
 import polars_scorio as ps
+from tests.decisions.counted import counted
 from tests.decisions.plan_cases import KEYS, METRIC, MODELS, NEEDED, ROLES
 from tests.made_logs import drawn, long, outcomes, unreadable
 from tests.moments import W, expected, questions
@@ -255,3 +256,96 @@ def test_dropped_trials_are_not_counted():
     assert rows["trials"].to_list() == [2, 1]
     needed = log.scorio(missing="drop").trials_needed(half_width=0.1)
     assert needed.select("trials_min", "trials_max").row(0) == (1, 2)
+
+
+@pytest.fixture(scope="module")
+def priced():
+    """Two models on two strata; a trial costs 1 or 2, and .5 more in the second stratum."""
+    rows = [
+        (domain, model, question, trial, int((question + trial) % 5 < right), price + domain / 2)
+        for domain in (0, 1)
+        for model, right, price in (("ada", 4, 1.0), ("bob", 2, 2.0))
+        for question in range(10)
+        for trial in range(4)
+    ]
+    names = ["domain", "model", "question", "trial", "category", "usd"]
+    return pl.DataFrame(rows, names, orient="row")
+
+
+def test_needed_trials_cost_a_round_of_both_models_each(priced):
+    plan = priced.scorio(cost="usd", by="domain").trials_needed(max_trials=10**6)
+    price = 10 * (3.0 + 2 * plan["domain"] / 2)
+    assert (plan["cost"] - plan["extra_trials"] * price).abs().max() < 1e-9
+
+
+def test_a_half_width_costs_the_trials_of_one_model(priced):
+    plan = priced.scorio(cost="usd", by="domain").trials_needed(half_width=0.05, overall="macro")
+    ada = plan.filter(model="ada")
+    rounds = [10 * 1.0, 10 * 1.5, 10 * 1.0 + 10 * 1.5]  # both strata, and all of them
+    assert ada["cost"].to_list() == pytest.approx(
+        [e * r for e, r in zip(ada["extra_trials"], rounds, strict=True)]
+    )
+
+
+def test_an_unnamed_model_has_a_plan_in_money(priced):
+    alone = priced.filter(domain=0, model="bob").scorio(cost="usd", model=None)
+    needed = alone.trials_needed(half_width=0.1)
+    assert needed["cost"].item() == pytest.approx(2 * needed["total"].item())
+
+
+def test_unknown_costs_leave_the_money_unknown(priced):
+    lost = priced.filter(domain=0).with_columns(usd=pl.when(pl.col("trial") > 0).then("usd"))
+    assert lost.scorio(cost="usd").trials_needed()["cost"].to_list() == [None]
+
+
+def test_a_plan_without_costs_has_no_money(priced):
+    assert "cost" not in priced.scorio(by="domain").trials_needed().columns
+    assert isinstance(
+        ps.scorio(priced.lazy(), cost="usd", by="domain").trials_needed(), pl.LazyFrame
+    )
+
+
+# A plan asks for no further trial of the pairs that `compare` decides, and of no others.
+
+
+PAIR = ["model_a", "model_b"]
+
+
+def drawn_log(questions: int, n: int, models: int = 2) -> ps.Scorio:
+    """Forty strata of models of which each is worse than the one before it."""
+    rng = np.random.default_rng(questions)
+    ease = rng.random((40, 1, questions)) * 0.6 ** np.arange(models)[:, None]
+    return counted(rng.binomial(n, ease), n)
+
+
+def decided_by(rows: pl.DataFrame, decided: pl.Expr) -> set[tuple[object, ...]]:
+    """The pairs of a result that are decided, of each stratum."""
+    return {
+        (stratum, *sorted(pair))
+        for stratum, *pair in rows.filter(decided).select("stratum", *PAIR).iter_rows()
+    }
+
+
+@pytest.mark.parametrize(("questions", "n"), [(1, 1), (5, 1), (30, 1), (5, 4)])
+def test_decided_pairs_need_nothing_and_others_do(questions, n):
+    log = drawn_log(questions, n)
+    needed = decided_by(log.trials_needed(), pl.col("extra_trials") == 0)
+    assert needed == decided_by(log.compare(ps.avg()), pl.col("better").is_not_null())
+
+
+@pytest.mark.slow
+def test_neighbours_of_several_models_are_decided_as_they_are_compared():
+    log = drawn_log(12, 4, models=3)
+    needed = decided_by(log.trials_needed(simultaneous=False), pl.col("extra_trials") == 0)
+    compared = decided_by(log.compare(ps.avg(), simultaneous=False), pl.col("better").is_not_null())
+    neighbours = decided_by(log.trials_needed(simultaneous=False), pl.lit(value=True))
+    assert needed == compared & neighbours
+    assert 0 < len(needed) < len(neighbours)
+
+
+@pytest.mark.parametrize("overall", ["macro", "micro"])
+def test_rows_over_all_strata_leave_the_strata_as_they_are(overall):
+    log = drawn_log(5, 4)
+    rows = log.trials_needed(overall=overall)
+    assert rows.drop_nulls("stratum").equals(log.trials_needed())
+    assert rows.filter(pl.col("stratum").is_null())["extra_trials"].to_list() == [0]

@@ -2,11 +2,14 @@
 
 import json
 import re
+from importlib import metadata
 
 import pytest
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
+from polars_scorio.display.phrases import installed_version
+from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.documents import ROOT
 
@@ -68,3 +71,41 @@ def test_the_first_table_of_the_readme_says_it():
     table = text.partition("```text\n")[2].partition("```")[0]
     assert "30 questions" in table
     assert re.search(SAMPLE["benchmark"], table)
+
+
+# The version of the installed package.
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert ps.__version__ == installed_version() == metadata.version("polars-scorio")
+
+
+def test_a_source_tree_that_is_not_installed_has_no_known_version(monkeypatch):
+    def missing(_):
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "version", missing)
+    assert installed_version() == "0+unknown"
+
+
+# The options of a page, in words and as keywords.
+
+
+def test_a_page_is_calibrated_unless_somebody_names_a_prior():
+    settings = Settings()
+    assert settings.intervals.startswith("calibrated 95 % intervals")
+    assert settings.prior_in_words.startswith(
+        "no prior; the width comes from 216 fixed populations"
+    )
+    assert settings.report == {
+        "prior": None,
+        "target": "benchmark",
+        "confidence": 0.95,
+    }
+
+
+@pytest.mark.parametrize("options", [{"prior": "best"}, {"target": "world"}, {"confidence": 95}])
+def test_an_option_that_no_page_has_is_refused(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=name):
+        Settings(**options)

@@ -1,14 +1,17 @@
 """Lines that are read lazily, with errors that name the file and the line."""
 
 import gzip
+import io
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from polars_scorio.logs import json_files
-from polars_scorio.logs.json_files import scan_lines
+from polars_scorio.logs.json_files import kept_line_fields, parse_json, scan_lines
+from polars_scorio.logs.kept_fields import json_text, text_number
 
 SCHEMA = {"task": pl.String, "reward": pl.Float64}
 COLUMNS = {"question": pl.col("task"), "reward": pl.col("reward") * 2}
@@ -152,3 +155,63 @@ def test_objects_in_lines_have_no_key_twice(tmp_path):
     value = {"reward": pl.col("score").struct.field("value")}
     with pytest.raises(Exception, match="two values of the key 'value' in line 2"):
         scan_lines(path, "lines of ours", schema, value).collect()
+
+
+# Values of JSON as text.
+
+
+def test_the_text_does_not_depend_on_the_order_of_keys():
+    assert json_text({"b": 1, "a": [None, "é"]}) == json_text({"a": [None, "é"], "b": 1})
+
+
+def test_numbers_are_read_from_what_tools_write():
+    texts = pl.Series(["1", "0.5", "true", "false", "null", None])
+    assert pl.select(text_number(texts)).to_series().to_list() == [1, 0.5, 1, 0, None, None]
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_truncated_text_names_its_end(encoded):
+    whole = json.dumps({"a": [1, 2.5e3, {"b": 'x\u00e9\n"q"'}], "t": True, "n": None, "v": -5})
+    for end in range(1, len(whole)):
+        text = whole[:end]
+        column = len(text.rstrip()) + 1
+        cut = rf"a\.json: .* at line 1, column {column} \(where it ends: the file may be truncated"
+        with pytest.raises(ValueError, match=cut):
+            parse_json(Path("a.json"), text.encode() if encoded else text, "a log")
+    with pytest.raises(ValueError, match=r"bytes that are no text at its end: .* truncated$"):
+        parse_json(Path("a.json"), '{"a": "\u00e9'.encode()[:-1], "a log")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1,, "b": 2}', "[1 2]", '{"a": tru, "b": 1}', "xyz", "[1]]"]
+)
+def test_other_faults_of_json_are_named_where_they_are(text):
+    with pytest.raises(ValueError, match=r"no JSON at line 1, column \d+: [A-Z]"):
+        parse_json(Path("a.json"), text, "a log")
+
+
+# Fields of JSON lines that become columns.
+
+
+def test_lines_have_the_kinds_of_their_first():
+    head = {"info": {"level": 3, "open": True, "name": "x"}}
+    fields = kept_line_fields(["info.level", "info.open", "info.name"], head, {})
+    lines = pl.DataFrame({"info": [json.dumps(head["info"]), '{"level": null, "open": false}']})
+    assert lines.select(**fields.columns).rows() == [(3.0, True, "x"), (None, False, None)]
+    with pytest.raises(ValueError, match=r"no field 'inf', .* they have \['info'\]"):
+        kept_line_fields("inf.level", head, {})
+
+
+def test_fields_that_a_reader_needs_are_read_once():
+    head = {"ok": True, "out": {"why": "stop", "size": 3, "more": {"cost": 0.5}}, "gone": None}
+    needed = {"ok": pl.Boolean, "out": pl.Struct({"why": pl.String, "size": pl.Float64})}
+    names = ["ok", "out.why", "out.size", "out.more.cost", "gone"]
+    fields = kept_line_fields(names, head, needed)
+    assert {*fields.schema} == {"ok", "out", "gone"}
+    text = json.dumps(head).encode() + b'\n{"ok": false, "out": {"size": 4}}'
+    lines = pl.scan_ndjson(io.BytesIO(text), schema=dict(fields.schema))
+    assert lines.select(**fields.columns).collect().rows() == [
+        (True, "stop", 3.0, 0.5, None), (False, None, 4.0, None, None)
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match=r"the object 'out': name a .* as in keep='out\.why'"):
+        kept_line_fields("out", head, needed)

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.logs.read import TOOLS, fitting_tools
+from polars_scorio.logs.reader_options import log_accessor, log_reader, reward_outcome
 from tests.logs.test_compressed_files import FILES, SIDE
 
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
@@ -178,3 +180,51 @@ def test_values_of_keywords_are_checked_before_a_file_is_read(options, message):
     for reader in (ps.logs.read, ps.logs.tau_bench, ps.logs.lm_eval):
         with pytest.raises((TypeError, ValueError), match=message):
             reader("there is no such file", **options)
+
+
+# The roles and the help that all readers share.
+
+
+def test_roles_of_the_user_replace_those_of_the_reader():
+    columns = {"model": "m", "question": 1, "step": [1, 2], "category": [0, 1]}
+    frame = pl.DataFrame({**columns, "run": "r", "source": "r.json"})
+    log = log_accessor(frame, {}, {"by": None}, by="step", trial=None)
+    assert log.avg()["estimate"].to_list() == [0.5]
+    assert log_accessor(frame, {}, {}, by="step", trial=None).avg()["estimate"].to_list() == [0, 1]
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), float("inf"), -float("inf")])
+def test_a_reward_that_is_no_finite_number_is_null(nothing):
+    rewards = pl.DataFrame({"reward": [0.5, nothing, 0.2]})
+    assert rewards.select(reward_outcome(0.5)).to_series().to_list() == [True, None, False]
+    assert rewards.select(reward_outcome(None)).to_series().to_list() == [0.5, None, 0.2]
+
+
+def test_help_has_what_a_reader_shares_and_what_it_adds():
+    @log_reader
+    def tool(paths, *, model=None, **roles):
+        """A tool.
+
+        Parameters
+        ----------
+        model
+            Default: the folder.
+
+        Raises
+        ------
+        ValueError
+            If it has no header.
+        """
+
+    for part in ("Files, folders", "Default: the folder.", "If it has no header.", "is empty, "):
+        assert part in tool.__doc__
+
+
+# The warning of logs that are not what they seem to be.
+
+
+def test_a_log_warning_is_a_user_warning_of_the_package():
+    with pytest.warns(ps.LogWarning, match="3 of 100 planned samples") as caught:
+        warn_of_log("a.json: 3 of 100 planned samples")
+    assert issubclass(ps.LogWarning, UserWarning)
+    assert len(caught) == 1

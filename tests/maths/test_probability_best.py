@@ -5,9 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.special import ndtr
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
+from scipy.stats import beta, norm
 
+from polars_scorio.maths.families import beta_score
 from polars_scorio.maths.ranks import leading_chances
 from tests.documents import study_numbers
 
@@ -192,3 +193,19 @@ def test_the_leader_is_the_best_as_often_as_the_study_says(models, spread, off, 
     truth = np.random.default_rng(6).normal(0, spread, (logs, models))
     so, said = leader_chances(truth)
     assert said - so == pytest.approx(off, abs=0.015 + 3 * np.sqrt(0.25 / logs))  # three errors
+
+
+# Scores of Beta differences, against SciPy.
+
+
+@pytest.mark.parametrize(("a", "b"), [(3, 1), (40, 30), (2.5, 2.5)])
+def test_is_the_quantile_of_the_chance_that_the_order_is_right(a, b):
+    mean, sigma = beta(a, b, loc=-1, scale=2).stats("m")[()], beta(a, b, loc=-1, scale=2).std()
+    score = beta_score(np.array([mean]), np.array([sigma]), np.array([9.0]))
+    # SciPy's tail, and moments that were rounded once.
+    assert score[0] == pytest.approx(-ndtri(beta(a, b).cdf(0.5)), abs=1e-9)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 2.0, 1e-9], ids=["none", "too wide", "narrow"])
+def test_is_the_normal_score_if_no_beta_distribution_fits(sigma):
+    assert beta_score(np.array([0.3]), np.array([sigma]), np.array([9.0])) == 9

@@ -1,15 +1,21 @@
 """Questions by their rewards: sums, the noise of single trials, clusters."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 from scipy.stats import t
 
+from polars_scorio.maths.interval import MeasuredPairs
+from polars_scorio.maths.reward_variances import GroupRewards, best_noise, best_of_rewards
 from tests.differences import cluster_means, plus_two
-from tests.maths.logs import question_rewards
+from tests.documents import study_numbers
+from tests.maths.logs import question_rewards, reward_variance
+from tests.maths.rewards_oracle import best_estimate
 
 LOG = [[0.1, 0.6, 0.4], [0.9, 0.2], [0.7], [0.3], [0.8, 0.1, 0.1, 0.2]]
 
@@ -60,3 +66,131 @@ def test_a_population_has_one_more_reward_at_either_end(clusters):
 def test_one_cluster_tells_nothing_of_others():
     questions = replace(question_rewards(LOG, (0, 1)), cluster=np.zeros(5, dtype=int))
     assert np.isnan(questions.sample().bounds(0.95)).all()
+
+
+# Rewards of questions on the scale of their range.
+
+
+EIGHTHS = st.integers(-40, 40).map(lambda i: i / 8)
+LOGS = st.lists(st.lists(EIGHTHS, min_size=3, max_size=6), min_size=1, max_size=4)
+
+
+def group_rewards(logs, low, high):
+    trials = np.array([len(rewards) for rewards in logs])
+    every = np.concatenate([np.asarray(rewards) for rewards in logs])
+    mean = np.array([np.mean(rewards) for rewards in logs])
+    error = np.array([np.std(rewards, ddof=1) / len(rewards) ** 0.5 for rewards in logs])
+    low, high = np.array([float(low)]), np.array([float(high)])
+    return GroupRewards(trials, 0 * trials, 1, low, high - low, mean, error, every)
+
+
+@given(LOGS)
+def test_averages_are_the_best_and_the_worst_of_one(logs):
+    rewards = group_rewards(logs, -6, 10)
+    average = rewards.averages()
+    for other in (rewards.best(1), rewards.worst(1)):
+        assert other.values == pytest.approx(average.values, abs=1e-12)
+        assert other.noise == pytest.approx(average.noise, abs=1e-12)
+
+
+@given(LOGS, st.integers(1, 3))
+def test_the_worst_is_the_best_of_the_negative_rewards(logs, k):
+    worst = group_rewards(logs, -6, 10).worst(k)
+    mirrored = [[-reward for reward in rewards] for rewards in logs]
+    best = group_rewards(mirrored, -10, 6).best(k)
+    assert worst.values == pytest.approx(1 - best.values, abs=1e-12)
+    assert worst.noise == pytest.approx(best.noise, abs=1e-12)
+
+
+def test_equal_rewards_without_a_range_keep_their_scale():
+    rewards = group_rewards([[0.7, 0.7]], 0.7, 0.7)
+    assert rewards.averages().values.tolist() == [0.0]
+    assert rewards.best(2).noise.tolist() == [0.0]
+
+
+# The best of k from real-valued rewards, and its noise.
+
+
+# Sums of at most nine trials of at most 5, squared: a few units in the last place of 25.
+CLOSE = {"rtol": 1e-12, "atol": 1e-13}
+
+
+@given(st.lists(EIGHTHS, min_size=2, max_size=9), st.data())
+def test_noise_equals_that_of_all_draws_without_each_trial(rewards, data):
+    k = data.draw(st.integers(1, len(rewards)))
+    estimate, noise = (float(each) for each in best_estimate(rewards, k))
+    offsets = np.array([0, len(rewards)])
+    np.testing.assert_allclose(best_of_rewards(np.array(rewards), offsets, k), estimate, **CLOSE)
+    np.testing.assert_allclose(best_noise(np.array(rewards), offsets, k), noise, **CLOSE)
+
+
+@given(st.lists(EIGHTHS, min_size=2, max_size=9))
+def test_noise_of_single_draws_is_the_variance_of_the_mean(rewards):
+    noise = best_noise(np.array(rewards), np.array([0, len(rewards)]), 1)
+    expected = np.var(rewards, ddof=1) / len(rewards)
+    np.testing.assert_allclose(noise, expected, **CLOSE)
+
+
+def test_equal_rewards_have_no_noise_at_all():
+    rewards = np.full(7, 0.1)
+    assert [best_noise(rewards, np.array([0, 7]), k).item() for k in (1, 3, 7)] == [0.0, 0.0, 0.0]
+
+
+def test_a_single_trial_and_too_few_have_no_noise_that_is_known():
+    assert np.isnan(best_noise(np.array([0.5, 0.1, 0.2]), np.array([0, 1, 3]), 1)).tolist() == [
+        True,
+        False,
+    ]
+    assert np.isnan(best_noise(np.array([0.1, 0.2]), np.array([0, 2]), 3)).all()
+
+
+# Efron and Stein (1981): on average the noise is not below the variance, whatever the rewards are.
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 1), (3, 2), (4, 2), (4, 3), (4, 4), (5, 2)])
+@pytest.mark.parametrize("chances", [(0.2, 0.3, 0.5), (0.9, 0.05, 0.05), (0.5, 0.0, 0.5)])
+def test_noise_is_conservative_on_average(n, k, chances):
+    levels, offsets = np.array([0.0, 0.4, 1.0]), np.array([0, n])
+    logs = [np.array(log) for log in product(range(3), repeat=n)]
+    chance = np.array([np.prod(np.take(chances, log)) for log in logs])
+    estimate = np.array([best_of_rewards(levels[log], offsets, k).item() for log in logs])
+    noise = np.array([best_noise(levels[log], offsets, k).item() for log in logs])
+    variance = chance @ estimate**2 - (chance @ estimate) ** 2
+    assert chance @ noise >= variance * (1 - 1e-12)
+    if k == 1:
+        assert chance @ noise == pytest.approx(variance, rel=1e-12)
+
+
+# Differences of mean rewards: each side reaches as far as its own interval.
+
+
+CASES = study_numbers("rewards")["differences"]
+FIRST = [[0.9, 0.8, 0.7], [0.6, 0.9], [0.5, 0.7, 0.2]]
+SECOND = [[0.4, 0.2, 0.7], [0.6, 0.5, 0.1], [0.5, 0.3]]
+
+
+def ends_by_trials(first, second, bounds, k=1, confidence=0.95):
+    one, other = (reward_variance(logs, bounds, k) for logs in (first, second))
+    both = {
+        each.name: np.concatenate([getattr(side, each.name) for side in (one, other)])
+        for each in fields(one)
+    }
+    place = np.array([0])
+    pairs = MeasuredPairs.from_side(replace(one, **both), [None], place, place + 1)
+    return np.ravel(pairs.ends(np.array([[-ndtri((1 - confidence) / 2)]]))).tolist()
+
+
+def test_differences_equal_the_vectors_of_the_study():
+    for case in CASES:
+        options = case["options"]
+        ends = ends_by_trials(case["first"], case["second"], options["bounds"], options["k"])
+        assert ends == pytest.approx([case["result"]["lo"], case["result"]["hi"]], abs=1e-9)
+
+
+def test_the_difference_of_the_other_order_is_mirrored():
+    lo, hi = ends_by_trials(FIRST, SECOND, (0, 1))
+    assert ends_by_trials(SECOND, FIRST, (0, 1)) == pytest.approx([-hi, -lo], abs=1e-12)
+
+
+def test_rewards_and_range_may_be_rescaled():
+    lo, hi = ends_by_trials(FIRST, SECOND, (0, 1))
+    rescaled = [[[10 * x - 3 for x in rewards] for rewards in logs] for logs in (FIRST, SECOND)]
+    assert ends_by_trials(*rescaled, (-3, 7)) == pytest.approx([10 * lo, 10 * hi], abs=1e-8)

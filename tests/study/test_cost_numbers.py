@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -125,3 +127,28 @@ def test_questions_have_numbers_of_their_own(log):
     own = log.filter(model="ada").group_by("question").agg(pl.col("usd").mean()).sort("question")
     np.testing.assert_allclose(report["estimate"], own["usd"], rtol=1e-12)
     assert report["lo"].null_count() == 0
+
+
+@pytest.fixture
+def dear():
+    questions = pl.DataFrame(
+        {"question": pl.int_range(40, eager=True) // 2, "category": [0, 1] * 20}
+    )
+    one = questions.with_columns(model=pl.lit("ada"), usd=1.0)
+    first = pl.int_range(pl.len()) == 0
+    other = questions.with_columns(
+        model=pl.lit("bob"), usd=pl.when(first).then(20.0).otherwise(1.0)
+    )
+    return pl.concat([one, other])
+
+
+def test_a_trial_with_a_fifth_of_the_cost_is_warned_of(dear):
+    with pytest.warns(ps.CostWarning, match=r"1 group, the first at model='bob': 34%"):
+        dear.scorio(trial=None, cost="usd").report(ps.mean_cost())
+
+
+def test_other_reports_are_silent(dear):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dear.scorio(trial=None, cost="usd").avg()
+        dear.filter(model="ada").scorio(trial=None, cost="usd").report(ps.mean_cost())

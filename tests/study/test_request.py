@@ -7,7 +7,16 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.study.calibrated import CalibratedInference
-from polars_scorio.study.request import InferenceChoice, Request, on_levels, view_of
+from polars_scorio.study.request import (
+    DecisionOptions,
+    InferenceChoice,
+    InferenceOptions,
+    ReportOptions,
+    Request,
+    chosen_options,
+    on_levels,
+    view_of,
+)
 from tests.made_logs import outcomes
 
 LOG = outcomes({(2, 1): 2})
@@ -50,3 +59,30 @@ def test_rewards_are_seen_where_a_metric_takes_them_and_the_column_holds_floats(
     assert view_of(ps.max_at_k(2), floats) == "rewards"
     assert view_of(ps.max_at_k(2), TRIALS) == "success"
     assert view_of(ps.max_at_k(2, [0, 1]), TRIALS) == "categories"
+
+
+# The keywords that methods share: what an accessor keeps of them.
+
+
+def test_an_accessor_keeps_what_is_named():
+    named = {"prior": "population", "target": None, "confidence": 0.9}
+    assert chosen_options(named) == {"prior": "population", "confidence": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"prior": "beta"}, "prior must be .*, got 'beta'"),
+        ({"target": "all"}, "target must be .*, got 'all'"),
+        ({"confidence": 1}, "confidence must be .*, got 1"),
+    ],
+)
+def test_what_no_method_takes_is_refused(chosen, message):
+    with pytest.raises(ValueError, match=message):
+        chosen_options(chosen)
+
+
+def test_reports_and_decisions_share_the_keywords_of_inference():
+    shared = InferenceOptions.__annotations__.keys() | {"prior"}
+    assert ReportOptions.__annotations__.keys() >= shared
+    assert DecisionOptions.__annotations__.keys() >= shared

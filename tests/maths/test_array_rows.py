@@ -1,7 +1,14 @@
+"""Rows of arrays: batches, spreads, and distinct ones."""
+
 import numpy as np
 import pytest
 
-from polars_scorio.maths.array_rows import require_weight_per_category, row_batches, weight_range
+from polars_scorio.maths.array_rows import (
+    distinct_rows,
+    require_weight_per_category,
+    row_batches,
+    weight_range,
+)
 
 
 def test_spread_is_the_distance_of_the_extremes():
@@ -28,3 +35,16 @@ def test_batches_hold_every_row_once_and_stay_small(rows, columns):
 def test_shapes_that_numpy_would_broadcast_are_refused(mass, w):
     with pytest.raises(ValueError, match="one weight for each category"):
         require_weight_per_category(np.ones(mass), np.ones(w))
+
+
+# Distinct rows of integers, against NumPy.
+
+
+@pytest.mark.parametrize("top", [1, 3, 10**6])  # of few codes a table is made, many are sorted
+@pytest.mark.parametrize("rows", [0, 1, 200])
+def test_distinct_rows_ascend_and_stand_where_they_come_first(top, rows):
+    table = np.random.default_rng(2).integers(0, top, (rows, 3), endpoint=True)
+    _, first, row = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    found, which = distinct_rows(table.T)
+    np.testing.assert_array_equal(found, first)
+    np.testing.assert_array_equal(which, row.ravel())
