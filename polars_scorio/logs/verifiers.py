@@ -28,8 +28,10 @@ from polars_scorio.logs.json_files import (
 from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import (
     Paths,
+    compression_of,
     find_files,
     joined_files,
+    open_plain,
     path_model,
     read_each,
     side_file,
@@ -290,10 +292,12 @@ def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
 
 def _is_doubled(file: Path) -> bool:
     """Whether the second half of a file begins with its first line, whose time no other shares."""
-    with file.open("rb") as source:
-        first = source.readline().rstrip()
-        source.seek(max(len(first), (file.stat().st_size + 1) // 2))
-        return source.read(len(first)) == first
+    with open_plain(file) as lines:
+        first = lines.readline().rstrip()
+        if compression_of(file) is not None:  # its half is not half of the text
+            return any(line.rstrip() == first for line in lines)
+        lines.seek(max(len(first), (file.stat().st_size + 1) // 2))
+        return lines.read(len(first)) == first
 
 
 def _planned_totals(known: Mapping[str, Any]) -> Totals:

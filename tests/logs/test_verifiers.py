@@ -1,3 +1,5 @@
+import gzip
+
 import polars as pl
 import pytest
 
@@ -119,10 +121,13 @@ def test_a_copied_run_adds_no_trials(reader, run):
 
 
 @pytest.mark.parametrize("between", ["", "\n"])
-def test_a_file_that_was_written_twice_is_refused(results, table, between):
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_that_was_written_twice_is_refused(results, table, between, pack):
     text = results.read_text(encoding="utf-8").rstrip()
-    results.write_text(f"{text}\n{text}{between}", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"results\.jsonl: expected .*, found all lines twice"):
+    results.unlink()
+    results = results.with_name(f"results.jsonl{'.gz' if pack is gzip.compress else ''}")
+    results.write_bytes(pack(f"{text}\n{text}{between}".encode()))
+    with pytest.raises(ValueError, match=r"results\.jsonl.*: expected .*, found all lines twice"):
         table(results)
 
 
