@@ -329,7 +329,8 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
         _has_fields("model_id", "evaluation_name", "sample_id", "evaluation"),
     ),
     "garak": ("*.jsonl", lambda record: record["entry_type"] == "start_run setup"),
-    "harbor": ("result.json", _has_fields("task_name", "agent_info")),
+    # Of a trial or of a job.
+    "harbor": ("result.json", lambda record: {"agent_info", "n_total_trials"} & {*record}),
     "helm": ("per_instance_stats.json", _first_has_fields("instance_id", "stats")),
     "human_eval": ("*.jsonl", _has_fields("task_id", "passed", "result")),
     "inspect_ai": ("*", lambda record: "task" in record["eval"]),

@@ -127,6 +127,16 @@ def test_a_file_without_content_hides_no_tool(place, tmp_path):
     assert fitting_tools(tmp_path) == {"harbor": run}
 
 
+def test_a_job_is_recognised_beside_a_trial_without_content(tmp_path):
+    put(tmp_path / "job/aaa/result.json", {})
+    put(tmp_path / "job/trial/result.json", *FILES["harbor"][1])
+    trials = {f"trial-{number}": "a long name" for number in range(99)}
+    job = put(tmp_path / "job/result.json", {"n_total_trials": 1, "stats": {}, "trials": trials})
+    assert fitting_tools(tmp_path) == {"harbor": job}
+    with pytest.warns(ps.LogWarning, match=r"1 file is left out.*\n- .*/aaa/result\.json: "):
+        assert ps.logs.read(tmp_path).frame.height == 1
+
+
 def test_terminal_bench_is_not_taken_for_swe_bench(tmp_path):
     trial = {"task_id": "t", "trial_name": "a", "is_resolved": True}
     run = {"results": [trial], "resolved_ids": ["t"], "unresolved_ids": []}
