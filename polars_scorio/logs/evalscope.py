@@ -25,7 +25,7 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import field_value
-from polars_scorio.logs.paths import Paths, find_files, plain_path
+from polars_scorio.logs.paths import Paths, find_files, plain_path, readable_file
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
@@ -134,10 +134,9 @@ class _Work:
         report = read_json(side, _REPORT) if begin else {"metrics": []}
         if not isinstance(report, dict) or "metrics" not in report:
             raise unexpected_content(side, _REPORT, describe_content(report))
-        texts = [
-            each.read_text("utf-8", "replace") for each in work.glob("configs/task_config*.yaml")
-        ]
-        configs = [_yaml_parts(text) for text in sorted(texts)]
+        files = [*work.glob("configs/task_config*.yaml")]
+        texts = sorted(readable_file(each).read_text("utf-8", "replace") for each in files)
+        configs = [*map(_yaml_parts, texts)]
         matching = (each for each in configs if each.get("model_id") == file.parent.name)
         config = next(matching, configs[0] if configs else {})
         return cls(benchmark, name[len(benchmark) + 1 :], side, report, config)

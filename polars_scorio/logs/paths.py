@@ -12,7 +12,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
-from os.path import abspath, realpath
+from os.path import abspath, lexists, realpath
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
@@ -42,14 +42,14 @@ def plain_path(file: PathT) -> PathT:
 
 def side_file(file: Path, name: str) -> Path:
     """The file of some name beside another one, compressed or not; it need not exist."""
-    plain = file.with_name(name)
-    packed = (plain.with_name(f"{name}{ending}") for ending in _NAMES)
-    return next((side for side in (plain, *packed) if side.exists()), plain)
+    sides = [file.with_name(f"{name}{ending}") for ending in ("", *_NAMES)]
+    there = next(filter(lexists, sides), None)
+    return sides[0] if there is None else readable_file(there)
 
 
 def open_plain(file: Path) -> BinaryIO:
     """The bytes of a file, decompressed as they are read."""
-    compression = compression_of(file)
+    compression = compression_of(readable_file(file))
     if compression is None:
         return file.open("rb")
     if compression == "gzip":
@@ -209,24 +209,24 @@ def _walked_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path,
         for pattern in patterns:
             for file in path.rglob(f"{pattern}*"):
                 if plain_path(file).match(pattern):
-                    yield _readable_file(file, folder=True), False
+                    yield readable_file(file, folder=True), False
     elif path.exists():
-        yield _readable_file(path), True
+        yield readable_file(path), True
     else:
         matches = _glob_matches(str(path))
         if not matches:
             what = "file that matches" if glob.has_magic(str(path)) else "file or folder"
             raise FileNotFoundError(f"there is no {what} {path}")
         for match in matches:
-            yield from _walked_files(_readable_file(match, folder=True), patterns)
+            yield from _walked_files(readable_file(match, folder=True), patterns)
 
 
-def _readable_file(path: Path, *, folder: bool = False) -> Path:
+def readable_file(path: Path, *, folder: bool = False) -> Path:
     """A path that is a file, or a folder if that is allowed; nobody may ever write to a pipe."""
     if path.is_file() or (folder and path.is_dir()):
         return path
     if path.exists():
-        raise ValueError(f"{path} is a pipe or a device: write what it gives to a file")
+        raise ValueError(f"{path} is a folder, a pipe or a device: what it gives must be a file")
     raise FileNotFoundError(f"{path} is a symbolic link that leads nowhere, or back to itself")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json
+from polars_scorio.logs.json_files import FileRows, Row, read_json
 from polars_scorio.logs.kept_fields import Getter, Vocabulary
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import (
@@ -142,8 +142,4 @@ def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
         return list(run["simulations"])
     # Not the index in results.json, which has rewards too: a run that was stopped has none.
     parts = sorted((file.parent / "simulations").glob("*.json*"))
-    simulations = []
-    for part in parts:
-        with errors_name_file(part, "a simulation of tau2-bench"):
-            simulations.append(read_json(part, "a simulation of tau2-bench"))
-    return simulations
+    return [read_json(part, "a simulation of tau2-bench") for part in parts]

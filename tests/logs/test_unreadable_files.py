@@ -1,6 +1,7 @@
 """Files that cannot be read stop a reader, or are left out and listed."""
 
 import json
+import os
 import re
 
 import pytest
@@ -86,3 +87,39 @@ def test_a_file_of_another_kind_under_the_name_of_a_log_is_listed(tmp_path):
     put(tmp_path, "job/result.json", json.dumps({"n_total_trials": 1}))
     with pytest.warns(ps.LogWarning, match=r"1 file is left out.*\n- .*/b/result\.json: .*'error'"):
         assert ps.logs.harbor(tmp_path).frame.height == 1
+
+
+# Files beside those of a log, which readers open by their names.
+BESIDE = {
+    "bfcl": ["result/m/BFCL_v4_a_result.json"],
+    "evalscope": ["w/reports/m/t.json", "w/configs/task_config.yaml"],
+    "every_eval_ever": ["a.json"],
+    "harbor": ["job/result.json"],
+    "helm": ["run/run_spec.json", "run/stats.json"],
+    "lm_eval": ["m/results_2026-01-01T00-00-00.0.json"],
+    "nemo_gym": ["r/rollouts_failures.jsonl", "r/rollouts_aggregate_metrics.json"],
+    "nemo_skills": ["m/eval-results/b/metrics.json"],
+    "tau2_bench": ["simulations/x.json"],
+    "terminal_bench": ["run/run_metadata.json"],
+    "verifiers": ["e--m/1/metadata.json"],
+}
+
+
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")
+@pytest.mark.parametrize(("tool", "name"), [(tool, n) for tool in BESIDE for n in BESIDE[tool]])
+@pytest.mark.parametrize("kind", ["link", "loop", "pipe", "folder"])
+def test_what_is_no_file_beside_a_log_is_refused_and_not_waited_for(tool, name, kind, tmp_path):
+    log, objects = FILES[tool]
+    for each in objects if tool == "tau2_bench" else ():
+        objects = [{key: part for key, part in each.items() if key != "simulations"}]
+    put(tmp_path, log, "\n".join(map(json.dumps, objects)))
+    side = tmp_path / name
+    side.parent.mkdir(parents=True, exist_ok=True)
+    make = {"pipe": os.mkfifo, "folder": os.mkdir}
+    if kind in make:
+        make[kind](side)
+    else:
+        side.symlink_to(side.name if kind == "loop" else "nowhere")
+    problem = "a folder, a pipe or a device" if kind in make else "a symbolic link"
+    with pytest.raises((ValueError, OSError), match=rf"{re.escape(str(side))} is {problem}"):
+        getattr(ps.logs, tool)(tmp_path).frame.lazy().collect()
