@@ -11,9 +11,12 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.command_line.main import main
+from polars_scorio.logs.read import fitting_tools
 from tests.logs.test_records import CALLS
 
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
+CASES = LOGS.parent / "cases"  # small inputs after public reports, each with the right values
 INSPECT = LOGS / "inspect_ai"
 pytestmark = pytest.mark.skipif(not LOGS.exists(), reason="the shared data are not here")
 LETTERED = {
@@ -362,3 +365,62 @@ def test_no_check_of_a_real_log_finds_a_fault(folder, tested):
     verdicts = dict(found["verdict"].value_counts().rows())
     assert {*verdicts} <= {"ok", "not tested"}
     assert verdicts.get("ok", 0) == tested
+
+
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("aisbench", "m gets 50.0 % right at one try, and 50.0 % all 2 times."),
+        ("evalplus_2023", "bura gets 0.0 % of 164 questions right."),
+        ("livecodebench", "o1-mini gets 68.4 % of 880 questions right."),
+        ("lm_eval_repeats", "qdpv68r5 gets 45.8 % right at one try, and 16.7 % all 4 times."),
+        ("lmms_eval", "liuhaotian/llava-v1.5-7b gets 68.0 % of 200 questions right."),
+        ("nemo_skills", "nemo_skills scores 60.6 %."),
+    ],
+)
+def test_the_command_reads_a_real_folder_without_options(folder, said, capsys):
+    main([str(LOGS / folder)])
+    assert said in capsys.readouterr().out
+
+
+def test_a_run_folder_whose_trials_have_results_of_their_own_is_terminal_bench():
+    known = json.loads((CASES / "tb_folder/expected.json").read_text(encoding="utf-8"))
+    assert known == {"read()": "terminal_bench, 8 tasks, accuracy .5"}
+    assert [*fitting_tools(CASES / "tb_folder")] == ["terminal_bench"]
+    report = ps.logs.read(CASES / "tb_folder").avg()
+    assert report.select("questions", "estimate").row(0) == (8, 0.5)
+
+
+@pytest.mark.filterwarnings("ignore::polars_scorio.LogWarning")
+def test_failures_of_the_infrastructure_have_no_outcome():
+    known = json.loads((CASES / "harbor_025/expected.json").read_text(encoding="utf-8"))
+    read = ps.logs.read(CASES / "harbor_025", missing="drop", keep="usd")
+    log = read.frame.with_columns(folder=pl.col("source").str.extract(r"([^/]+)/[^/]+$"))
+    outcomes, dollars = (dict(log.select("folder", c).rows()) for c in ("category", "usd"))
+    assert {trial for trial, outcome in outcomes.items() if outcome is None} == {
+        *known["without outcome"]
+    }
+    assert all(outcomes[trial] == 0 for trial in known["zero"])
+    assert known["usd"] == {trial: pytest.approx(dollars[trial]) for trial in known["usd"]}
+
+
+def test_one_provider_with_two_configurations_is_two_entrants():
+    entrants = ps.logs.read(CASES / "promptfoo_two_configs/results.json").avg()
+    assert entrants.select("questions", "estimate").rows() == [(4, 1.0), (4, 0.5)]
+    repeated = ps.logs.read(CASES / "promptfoo_two_configs/repeat.json").avg()
+    assert repeated.select("model", "questions", "trials").rows() == [("openai:m", 2, 6)]
+
+
+def test_a_stable_suite_is_read_as_it_is():
+    known = json.loads((CASES / "stable_suite/expected.json").read_text(encoding="utf-8"))
+    passed, broke = (pl.read_csv(CASES / "stable_suite" / name) for name in known)
+    row = passed.scorio.report(ps.avg(), ps.pass_hat_k(3))["estimate"].to_list()
+    assert row == [known["all_pass.csv"]["avg"], known["all_pass.csv"]["pass_hat_3"]]
+    said = known["broke.csv"]
+    pair = broke.scorio.compare(baseline="old")
+    assert pair["diff"].item() == pytest.approx(said["diff"], abs=5e-5)
+    gates = {m: broke.scorio.gate(baseline="old", margin=m)["verdict"].item() for m in (0.05, 0.04)}
+    assert gates == {0.05: "undecided", 0.04: "fail"}
+    regressed = broke.scorio.regressions(baseline="old")
+    assert regressed.filter("regressed")["rate_baseline", "rate"].rows() == [(1.0, 0.0)] * 2
