@@ -9,17 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import p_words
 from polars_scorio.command_line.log_arguments import next_words
-from polars_scorio.command_line.terminal import (
-    Forest,
-    Screen,
-    TextCell,
-    TextColumn,
+from polars_scorio.command_line.messages import (
+    PROGRAM,
     command_words,
     print_lines,
     print_table,
@@ -50,7 +46,8 @@ from polars_scorio.display.media.cost_sections import price_words
 from polars_scorio.display.media.page import log_size, worded
 from polars_scorio.display.media.sections import QuestionFacts, strata_heading, stratum_boards
 from polars_scorio.display.media.story import Story
-from polars_scorio.display.numbers import MINUS, Unit, chance_words, named
+from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
+from polars_scorio.display.numbers import Unit, chance_words, named
 from polars_scorio.display.phrases import (
     MISSING,
     NumberFormat,
@@ -199,7 +196,7 @@ class Reply:
             changes["unmatched"] = "drop"
         asked = (next_words(self.call, command, **changes) for command in commands)
         words = next(filter(None, asked), None)
-        return ["", *self.screen.command(words)] if words else []
+        return ["", *self.screen.command(PROGRAM, words)] if words else []
 
     def blocks(
         self, rows: pl.DataFrame, block: Callable[[str, pl.DataFrame, pl.DataFrame], list[str]]
@@ -208,7 +205,7 @@ class Reply:
         places, lines = [*self.places(rows)], list[str]()
         for place in places if self.asked.all else places[:_PLACES]:
             lines += [*[""] * bool(lines), *block(*place)]
-        rest = _rows_left(self.screen, len(places), None if self.asked.all else _PLACES, "strata")
+        rest = rows_left(self.screen, len(places), None if self.asked.all else _PLACES, "strata")
         return [*lines, *[""] * bool(rest), *rest]
 
     def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
@@ -351,103 +348,6 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
               for alert in log_alerts(story.verdict)]  # fmt: skip
     counted = outcome_words(story.verdict.outcomes)
     return [*facts, *[("counted", counted)] * bool(counted)]
-
-
-_WORDS = {"strong": "bold"}
-
-
-def told_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
-    """Titles, sentences, the first rows of the table, and clauses."""
-    lines = [line for each in account.blocks if isinstance(each, Title)
-             for line in _title_lines(screen, each)]  # fmt: skip
-    said, basis = " ".join(account.texts("lede", "plain", "aside")), ", ".join(account.basis)
-    lines += screen.prose(said) if said else []
-    lines += screen.prose([(basis, "faint")]) if basis else []
-    if account.table is not None:
-        lines += ["", *table_lines(screen, account.table, most)]
-        lines += _rows_left(screen, len(account.table.rows), most)
-    clauses = account.texts("clause")
-    return [
-        *lines,
-        *[""] * bool(clauses),
-        *(line for each in clauses for line in screen.prose(each)),
-    ]
-
-
-def _title_lines(screen: Screen, title: Title) -> list[str]:
-    mark = title.chip.removeprefix("gate: ").upper() * bool(title.mark)
-    head: TextCell = [("  ", ""), (mark, title.mark), ("  ", "")] if mark else ""
-    return screen.prose([(title.words, "bold")], first=head)
-
-
-def _rows_left(screen: Screen, whole: int, most: int | None, what: str = "") -> list[str]:
-    if most is None or whole <= most:
-        return []
-    left = f"{whole - most:,} more{what and ' '}{what}"
-    return screen.prose([(f"\N{HORIZONTAL ELLIPSIS} {left}: --all", "faint")])
-
-
-def table_lines(screen: Screen, table: TableBlock, most: int | None) -> list[str]:
-    """The columns that say something, and the intervals drawn beside their numbers."""
-    whole = len(table.rows)
-    places = [*range(whole)][:most]
-    if table.kind == "steps" and most is not None and whole > most:  # spread over the run
-        places = [round(at) for at in np.linspace(0, whole - 1, most)]
-    rows = [table.rows[at] for at in places]
-    kept = [replace(each, cells=[each.cells[at] for at in places])
-            for each in table.columns if _says_something(each, screen)]  # fmt: skip
-    columns = [_text_column(each, table, rows) for each in kept]
-    drawn = [at for at, each in enumerate(kept) if each.kind == "interval"]
-    if not drawn:
-        return screen.table(columns) if places else []
-    cells = [each for each in kept[drawn[0]].cells if isinstance(each, Interval)]
-    scale = 100 if table.percent else 1
-    forest = Forest(
-        [(each.lo, each.mid, each.hi) for each in cells], [row.bright for row in rows],
-        lambda value: f"{scale * value:.6g}".replace("-", MINUS), zero=table.centre,
-        marked=(table.margin,) * (table.kind == "gate"), place=drawn[0] + 1,
-        share=table.centre is None and table.percent,
-    )  # fmt: skip
-    return screen.table(columns, forest)
-
-
-def _says_something(column: Column, screen: Screen) -> bool:
-    """Whether a column has something to say, and there is room for it."""
-    texts = {*column.words}
-    if column.kind == "tier":
-        return len(column.cells) > 2 and bool(texts - {"1", MISSING})
-    if column.kind == "chance":
-        return screen.roomy and texts != {""}
-    return column.kind != "other" and (column.kind != "rank" or texts != {""})
-
-
-def _text_column(column: Column, table: TableBlock, rows: Sequence[TableRow]) -> TextColumn:
-    if column.kind == "interval":
-        percent = " (%)" * (table.centre is None and table.percent)
-        return TextColumn(column.head + percent, _interval_cells(column, table, rows))
-    cells: list[TextCell] = []
-    for each in column.cells:
-        style, words = ("", "") if isinstance(each, Interval) else (each.style, each.words)
-        words = words or MISSING * (column.kind == "rank")
-        cells.append([(_SAID.get(style, words) if column.kind == "verdict" else words,
-                       _WORDS.get(style, style))])  # fmt: skip
-    spare = column.kind in {"tier", "chance", "spare"}
-    return TextColumn(column.head, cells, right=spare or column.kind == "number", spare=spare,
-                      names=column.kind == "name")  # fmt: skip
-
-
-_SAID = {"pass": "pass", "fail": "fail", "open": "undecided"}
-
-
-def _interval_cells(column: Column, table: TableBlock, rows: Sequence[TableRow]) -> list[TextCell]:
-    """Numbers with faint ends; those of differences stand below one another."""
-    cells = [each for each in column.cells if isinstance(each, Interval)]
-    width = max((len(each.text) for each in cells), default=0) * (table.centre == 0)
-    return [
-        [(f"{each.text or MISSING:>{width}}", "bold" * (row.bright and table.centre is None)),
-         (f" {each.ends}" * bool(each.ends), "faint")]
-        for each, row in zip(cells, rows, strict=True)
-    ]  # fmt: skip
 
 
 _SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look ", "open"),

@@ -36,11 +36,8 @@ from polars_scorio.command_line.gate_command import (
 )
 from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import chosen_settings, planned_numbers
-from polars_scorio.command_line.terminal import (
+from polars_scorio.command_line.messages import (
     Progress,
-    Screen,
-    TextColumn,
-    cells_of,
     command_words,
     print_lines,
     print_table,
@@ -57,6 +54,7 @@ from polars_scorio.display.facts.scopes import (
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.page import Order, made_page, told_words
 from polars_scorio.display.media.story import Story, Wishes, read_story
+from polars_scorio.display.media.terminal import Screen, TextColumn, cells_of
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Table, to_great_table, to_latex

@@ -23,7 +23,7 @@ from polars_scorio.command_line.log_input import (
     planned_numbers,
     read_log,
 )
-from polars_scorio.command_line.terminal import command_words, print_table
+from polars_scorio.command_line.messages import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import case_ids, without_questions

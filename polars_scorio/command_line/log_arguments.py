@@ -22,7 +22,7 @@ from polars_scorio.arguments import (
     UnmatchedPairs,
     check_planned,
 )
-from polars_scorio.command_line.terminal import BoardFormat, TableFormat, command_words
+from polars_scorio.command_line.messages import BoardFormat, TableFormat, command_words
 from polars_scorio.counting.roles import RunEffects, Unscored
 from polars_scorio.maths.posteriors import Target
 

@@ -20,7 +20,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import PLANS, nearest_hint
-from polars_scorio.command_line.terminal import STANDARD_INPUT
+from polars_scorio.command_line.messages import STANDARD_INPUT
 from polars_scorio.counting.judge_counts import Judge, judge
 from polars_scorio.counting.roles import COLUMN_ROLES, Category, is_label
 from polars_scorio.display.settings import Settings

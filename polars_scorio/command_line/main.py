@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from polars.exceptions import PolarsError
 
-from polars_scorio.command_line.terminal import (
+from polars_scorio.command_line.messages import (
     PROGRAM,
     STANDARD_INPUT,
     command_words,

@@ -2,14 +2,14 @@
 
 import pytest
 
-from polars_scorio.command_line import terminal
+from polars_scorio.command_line import messages
 from tests.display.html.logs import models
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """An empty folder, in which the command runs, and never says that it takes long."""
-    monkeypatch.setattr(terminal, "_PATIENCE", 3600)
+    monkeypatch.setattr(messages, "_PATIENCE", 3600)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     return tmp_path

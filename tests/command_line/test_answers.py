@@ -15,7 +15,7 @@ from examples.rollouts import rollouts
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.commands import run_check, run_summary
 from polars_scorio.command_line.main import command_parser, main
-from polars_scorio.command_line.terminal import Forest, Screen, TextColumn
+from polars_scorio.display.media.terminal import Forest, Screen, TextColumn
 from tests.display.html.logs import models
 from tests.documents import DATA
 
@@ -359,7 +359,7 @@ def test_numbers_stay_with_their_units_at_the_end_of_a_line():
 
 def test_a_long_command_is_broken_so_that_a_shell_joins_it():
     command = ["report", "a log.parquet", *["--by", "domain"] * 6]
-    lines = Screen(width=40).command(command)
+    lines = Screen(width=40).command("polars-scorio", command)
     assert all(line.endswith(" \\") for line in lines[:-1])
     assert not any(line.endswith("--by \\") for line in lines)  # an option stays with its value
     joined = " ".join(line.strip().removesuffix("\\").strip() for line in lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from polars_scorio.command_line import terminal as progress
+from polars_scorio.command_line import messages as progress
 from polars_scorio.command_line.main import main
 from polars_scorio.display.media import page
 from tests.command_line.pages import page_text

@@ -11,15 +11,15 @@ import time
 import polars as pl
 import pytest
 
-from polars_scorio.command_line import terminal
+from polars_scorio.command_line import messages
 from polars_scorio.command_line.main import command_parser, main
-from polars_scorio.command_line.terminal import (
-    Screen,
+from polars_scorio.command_line.messages import (
     command_words,
     print_lines,
     print_message,
     print_table,
 )
+from polars_scorio.display.media.terminal import Screen
 from polars_scorio.display.phrases import MISSING
 
 
@@ -194,16 +194,16 @@ def test_errors_and_warnings_wrap_on_a_terminal_alone(capsys, monkeypatch):
 
 def test_what_is_quick_is_silent():
     stream = io.StringIO()
-    with terminal.Progress(stream) as steps:
+    with messages.Progress(stream) as steps:
         steps.tell("reading")
         steps.tell("drawing")
     assert stream.getvalue() == ""
 
 
 def test_what_takes_long_says_at_which_step_it_is(monkeypatch):
-    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
+    monkeypatch.setattr(messages, "_PATIENCE", 0.05)
     stream = io.StringIO()
-    with terminal.Progress(stream) as steps:
+    with messages.Progress(stream) as steps:
         steps.tell("reading")
         steps.tell("reporting")
         deadline = time.monotonic() + 30

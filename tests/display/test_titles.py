@@ -8,9 +8,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.command_line.answers import table_lines
 from polars_scorio.command_line.main import main
-from polars_scorio.command_line.terminal import Screen
 from polars_scorio.display.facts.gate_facts import GateFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
@@ -21,6 +19,7 @@ from polars_scorio.display.facts.ranking_facts import (
     RankingFacts,
     rank_board,
 )
+from polars_scorio.display.media.terminal import Screen, table_lines
 from polars_scorio.display.numbers import MINUS, Unit, html_text, named, plain_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_title

@@ -1,175 +1,27 @@
-"""Width, colours, tables and messages of a terminal.
+"""Blocks laid out for a terminal: broken lines, narrow tables, intervals drawn in characters.
 
-What comes from a log is escaped where it enters; the codes of colours are added after that. What
-help does not need is imported where it is used.
+What comes from a log is escaped where it enters; the codes of colours are added after that.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 import shutil
 import sys
 import unicodedata
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from threading import Lock, Timer
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
+from typing import TypeAlias
 
-import polars as pl
+import numpy as np
 
+from polars_scorio.display.blocks import Account, Column, Interval, TableBlock, TableRow, Title
 from polars_scorio.display.media.marks import Axis
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-
-PROGRAM = "polars-scorio"
-STANDARD_INPUT = "-"  # as the name of a log
-TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
-BoardFormat: TypeAlias = Literal["table", "markdown", "latex", "html", "csv", "json"]
-# In messages these keywords say where something is, or belong to Python alone.
-_PLACES = {"log", "model", "question", "trial", "category", "metric"}
-# Options of commands that a message names, whatever command it is the message of.
-_OF_COMPARISONS = {"target", "unmatched"}
-# Ways out that the command has no option for.
-_PYTHON_ALONE = (
-    r",? or (?:weigh them all with w=(?:\{[^}]*\})?"
-    r"|validate=False to skip this check|skip the check with validate=False"
-    r"|make them one before, as in pl\.col\([^)]*\)[.\w()]*\(\))"
-    r"|, as in (?:(?:category|cost)=pl\.col\([^)]*\) \* 1e\d+|bounds=\([^)]*\))"
-)
-
-
-def print_text(text: str) -> None:
-    """Print a text for people, in which no name of a log can command the terminal."""
-    from polars_scorio.display.phrases import visible_text
-
-    print_data(visible_text(text))
-
-
-def print_data(text: str) -> None:
-    """Print a text; characters that the encoding of a Windows pipe lacks become question marks."""
-    print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))
-
-
-def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table") -> None:
-    """Print all rows and columns of a table."""
-    frame = rows.lazy().collect()
-    if written == "csv":
-        print_data(_flat_lists(frame).write_csv().removesuffix("\n"))
-    elif written == "json":
-        print_data(frame.write_json())
-    elif written == "markdown":
-        from polars_scorio.display.table import markdown_rows
-
-        print_text(markdown_rows(frame))
-    else:
-        print_text(_box_table(frame))
-
-
-def _flat_lists(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with lists as texts, such as ``0;1``: a cell of CSV has no list."""
-    of_structs = [n for n, dtype in frame.schema.items() if dtype == pl.List(pl.Struct)]
-    frame = frame.with_columns(pl.col(of_structs).list.eval(pl.element().struct.json_encode()))
-    lists = pl.selectors.by_dtype(pl.List)
-    return frame.with_columns(lists.cast(pl.List(pl.String)).list.join(";"))
-
-
-def _box_table(frame: pl.DataFrame) -> str:
-    """The table in a frame of lines, with three decimals."""
-    lines = "┌".encode(_output_encoding(), "ignore")
-    with pl.Config(
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=-1,
-        fmt_str_lengths=100,
-        float_precision=3,
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        ascii_tables=not lines or None,
-    ):
-        return str(frame)
-
-
-def _output_encoding() -> str:
-    return sys.stdout.encoding or "utf-8"
-
-
-def print_message(text: str, options: Mapping[str, Any]) -> None:
-    """Print an error or a warning to standard error, in the words of the command."""
-    from polars_scorio.display.phrases import visible_text
-
-    said = visible_text(command_words(text, options)).split("\n")
-    if sys.stderr.isatty():
-        screen = Screen.from_output()
-        said = [line for part in said for line in screen.prose(part, indent=0)]
-    print("\n".join(said), file=sys.stderr)
-
-
-@contextmanager
-def warnings_printed(options: Mapping[str, Any]) -> Iterator[None]:
-    """Print warnings as messages of the command, without the path and line that raised them."""
-
-    def print_warning(message: Warning | str, *_: object) -> None:
-        print_message(f"{PROGRAM}: warning: {message}", options)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = print_warning  # type: ignore[assignment]  # it needs no place
-        yield
-
-
-def command_words(text: str, options: Mapping[str, Any]) -> str:
-    """A message about keywords of Python as one about options of the command.
-
-    `options` may have a function `typed`, which writes a command about the same log.
-
-    >>> command_words('Take ps.avg(). describe(per="question") lists them.', {})
-    'Take avg. polars-scorio describe --per question lists them.'
-    """
-    typed = options.get("typed", _bare_command)
-    text = re.sub(_PYTHON_ALONE, "", text)
-    text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
-    text = re.sub(
-        r'(?<![\w.])(describe|check)\((?:per="(\w+)")?\)',
-        lambda said: shlex.join(
-            [PROGRAM, *typed(said[1], **({"per": said[2]} if said[2] else {}))]
-        ),
-        text,
-    )
-    text = re.sub(r"(?<![\w.])(report|compare|gate|rank|questions|reruns)\(\)", r"\1", text)
-    # With a value these say where something is: model='ada', question=7.
-    text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
-    text = re.sub(r'(?<![\w.])model=r("[^"]*")', r"--model \1", text)
-    text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)
-    text = re.sub(r"(?<![\w.])by=\[('[^\]]*')\]", _repeated_option, text)
-    names = "|".join(sorted({*options, *_OF_COMPARISONS} - _PLACES))
-    # Other lists and expressions stay as they are: the command spells them in other ways.
-    value, end = r"""("[^"]*"|'[^']*'|-?\w+(?:\.\d+)?)?""", r"(?![^\s,;:.)]|\.\w)"
-    option = rf"(?<![\w.])({names})={value}{end}"
-    return re.sub(option, _option_words, text)
-
-
-def _bare_command(name: str, per: str | None = None) -> list[str]:
-    return [name, "--per", per] if per else [name]
-
-
-def _repeated_option(strata: re.Match[str]) -> str:
-    """A list of columns, such as by=['task', 'run'], as one types it to the command."""
-    return " ".join(f"--by {name}" for name in re.findall(r"'([^']*)'", strata[1]))
-
-
-def _option_words(keyword: re.Match[str]) -> str:
-    """A keyword with its value, such as missing="drop", as one types it to the command."""
-    name, value = keyword.groups(default="")
-    return f"--{name.replace('_', '-')} {value.strip(chr(34) + chr(39))}".rstrip()
-
+from polars_scorio.display.numbers import MINUS, plain_text, unbroken_text
+from polars_scorio.display.phrases import MISSING, short_name, visible_text
 
 Span: TypeAlias = "tuple[str, str]"  # text and style
 Spans: TypeAlias = Sequence[Span]
@@ -204,9 +56,6 @@ def cells_of(text: str) -> int:
 
 def _clean_spans(cell: TextCell) -> tuple[Span, ...]:
     """The parts of a cell, on one line and without characters that command a terminal."""
-    from polars_scorio.display.numbers import plain_text
-    from polars_scorio.display.phrases import visible_text
-
     parts: Spans = [(cell, "")] if isinstance(cell, str) else cell
     return tuple((" ".join(visible_text(plain_text(text)).split("\n")), style)
                  for text, style in parts)  # fmt: skip
@@ -324,8 +173,6 @@ class Screen:
 
         Numbers stay with their units, and words that are longer than a line are broken anywhere.
         """
-        from polars_scorio.display.numbers import unbroken_text
-
         begin, room = list(_clean_spans(first)), self.width - indent
         lines: list[list[Span]] = [[*begin, (" " * max(0, indent - _span_width(begin)), "")]]
         used, empty = max(0, _span_width(begin) - indent), True
@@ -355,11 +202,9 @@ class Screen:
             )
         ]
 
-    def command(self, arguments: Sequence[str]) -> list[str]:
+    def command(self, program: str, arguments: Sequence[str]) -> list[str]:
         """The command to type next; a shell joins its lines again."""
-        from polars_scorio.display.phrases import visible_text
-
-        words, room = [PROGRAM], self.width - _INDENT - 6 - 2
+        words, room = [program], self.width - _INDENT - 6 - 2
         for each in (shlex.quote(visible_text(argument)) for argument in arguments):
             option = words[-1].startswith("--") and " " not in words[-1]
             if option and not each.startswith("-") and cells_of(f"{words[-1]} {each}") <= room:
@@ -425,8 +270,6 @@ class Screen:
             else each
             for at, each in enumerate(columns)
         ]
-        from polars_scorio.display.phrases import short_name
-
         heads = [replace(each, head=short_name(each.head, widths[at])) if at in names else each
                  for at, each in enumerate(cut)]  # fmt: skip
         return heads, widths, left()
@@ -456,8 +299,6 @@ def _merged_spans(spans: Sequence[Span]) -> Iterator[Span]:
 
 def _cut_spans(cell: TextCell, most: int) -> tuple[Span, ...]:
     """A name of one part, without its middle if it is too long."""
-    from polars_scorio.display.phrases import short_name
-
     (text, style), *rest = _clean_spans(cell)
     if cells_of(text) <= most:
         return ((text, style), *rest)
@@ -467,46 +308,99 @@ def _cut_spans(cell: TextCell, most: int) -> tuple[Span, ...]:
     return ((kept, style),)
 
 
-def print_lines(lines: Sequence[str]) -> None:
-    """Print an answer, which begins with a blank line."""
-    print_data("\n".join(["", *lines]))
+_WORDS = {"strong": "bold"}
 
 
-_PATIENCE = 2.0  # seconds
+def told_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
+    """Titles, sentences, the first rows of the table, and clauses."""
+    lines = [line for each in account.blocks if isinstance(each, Title)
+             for line in _heading_lines(screen, each)]  # fmt: skip
+    said, basis = " ".join(account.texts("lede", "plain", "aside")), ", ".join(account.basis)
+    lines += screen.prose(said) if said else []
+    lines += screen.prose([(basis, "faint")]) if basis else []
+    if account.table is not None:
+        lines += ["", *table_lines(screen, account.table, most)]
+        lines += rows_left(screen, len(account.table.rows), most)
+    clauses = account.texts("clause")
+    return [
+        *lines,
+        *[""] * bool(clauses),
+        *(line for each in clauses for line in screen.prose(each)),
+    ]
 
 
-class Progress:
-    """Print the current step to a stream, once the work takes longer than two seconds."""
+def _heading_lines(screen: Screen, title: Title) -> list[str]:
+    mark = title.chip.removeprefix("gate: ").upper() * bool(title.mark)
+    head: TextCell = [("  ", ""), (mark, title.mark), ("  ", "")] if mark else ""
+    return screen.prose([(title.words, "bold")], first=head)
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self._step, self._late, self._lock = stream, "", False, Lock()
-        self._timer = Timer(_PATIENCE, self._start_printing)
-        self._timer.daemon = True
 
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
+def rows_left(screen: Screen, whole: int, most: int | None, what: str = "") -> list[str]:
+    """How many rows or strata are not shown, if any."""
+    if most is None or whole <= most:
+        return []
+    left = f"{whole - most:,} more{what and ' '}{what}"
+    return screen.prose([(f"\N{HORIZONTAL ELLIPSIS} {left}: --all", "faint")])
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._timer.cancel()
-        self._timer.join()
 
-    def tell(self, step: str) -> None:
-        """Say that a step begins."""
-        with self._lock:
-            self._step = step
-            if self._late:
-                self._print_step()
+def table_lines(screen: Screen, table: TableBlock, most: int | None) -> list[str]:
+    """The columns that say something, and the intervals drawn beside their numbers."""
+    whole = len(table.rows)
+    places = [*range(whole)][:most]
+    if table.kind == "steps" and most is not None and whole > most:  # spread over all steps
+        places = [round(at) for at in np.linspace(0, whole - 1, most)]
+    rows = [table.rows[at] for at in places]
+    kept = [replace(each, cells=[each.cells[at] for at in places])
+            for each in table.columns if _says_something(each, screen)]  # fmt: skip
+    columns = [_text_column(each, table, rows) for each in kept]
+    drawn = [at for at, each in enumerate(kept) if each.kind == "interval"]
+    if not drawn:
+        return screen.table(columns) if places else []
+    cells = [each for each in kept[drawn[0]].cells if isinstance(each, Interval)]
+    scale = 100 if table.percent else 1
+    forest = Forest(
+        [(each.lo, each.mid, each.hi) for each in cells], [row.bright for row in rows],
+        lambda value: f"{scale * value:.6g}".replace("-", MINUS), zero=table.centre,
+        marked=(table.margin,) * (table.kind == "gate"), place=drawn[0] + 1,
+        share=table.centre is None and table.percent,
+    )  # fmt: skip
+    return screen.table(columns, forest)
 
-    def _start_printing(self) -> None:
-        with self._lock:
-            self._late = True
-            self._print_step()
 
-    def _print_step(self) -> None:
-        print(f"{self._step} ...", file=self._stream, flush=True)
+def _says_something(column: Column, screen: Screen) -> bool:
+    """Whether a column has something to say, and there is room for it."""
+    texts = {*column.words}
+    if column.kind == "tier":
+        return len(column.cells) > 2 and bool(texts - {"1", MISSING})
+    if column.kind == "chance":
+        return screen.roomy and texts != {""}
+    return column.kind != "other" and (column.kind != "rank" or texts != {""})
+
+
+def _text_column(column: Column, table: TableBlock, rows: Sequence[TableRow]) -> TextColumn:
+    if column.kind == "interval":
+        percent = " (%)" * (table.centre is None and table.percent)
+        return TextColumn(column.head + percent, _interval_cells(column, table, rows))
+    cells: list[TextCell] = []
+    for each in column.cells:
+        style, words = ("", "") if isinstance(each, Interval) else (each.style, each.words)
+        words = words or MISSING * (column.kind == "rank")
+        cells.append([(_SAID.get(style, words) if column.kind == "verdict" else words,
+                       _WORDS.get(style, style))])  # fmt: skip
+    spare = column.kind in {"tier", "chance", "spare"}
+    return TextColumn(column.head, cells, right=spare or column.kind == "number", spare=spare,
+                      names=column.kind == "name")  # fmt: skip
+
+
+_SAID = {"pass": "pass", "fail": "fail", "open": "undecided"}
+
+
+def _interval_cells(column: Column, table: TableBlock, rows: Sequence[TableRow]) -> list[TextCell]:
+    """Numbers with faint ends; those of differences stand below one another."""
+    cells = [each for each in column.cells if isinstance(each, Interval)]
+    width = max((len(each.text) for each in cells), default=0) * (table.centre == 0)
+    return [
+        [(f"{each.text or MISSING:>{width}}", "bold" * (row.bright and table.centre is None)),
+         (f" {each.ends}" * bool(each.ends), "faint")]
+        for each, row in zip(cells, rows, strict=True)
+    ]  # fmt: skip
