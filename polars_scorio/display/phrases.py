@@ -431,11 +431,11 @@ def _rank_note(frame: pl.DataFrame) -> list[str]:
     level = ""
     if "confidence" in frame.columns:
         levels = frame["confidence"].unique().sort()
-        level = " at " + " or ".join(f"{100 * each:.6g} %" for each in levels)
+        level = " " + " or ".join(f"{100 * each:.6g} %" for each in levels)
     bold = frame.height > 1 and 1 in frame["rank_hi"] and HEADINGS not in frame.columns
-    first = " A bold model has the first one beyond doubt." if bold else ""
+    first = " A bold model is the first beyond doubt." if bold else ""
     by = _ordering_metric(frame)
-    return [f"Ranks{by}: the places that are open{level}, for all models at once.{first}"]
+    return [f"Ranks{by}: simultaneous{level} ranges.{first}"]
 
 
 def _ordering_metric(frame: pl.DataFrame) -> str:

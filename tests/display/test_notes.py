@@ -50,7 +50,7 @@ def test_an_interval_without_a_number_is_a_range():
 
 def test_ranks_are_explained_with_their_confidence():
     ranks = FACTS.select("confidence", rank=1, rank_lo=1, rank_hi=2)
-    words = "Ranks: the places that are open at 90 %, for all models at once."
+    words = "Ranks: simultaneous 90 % ranges."
     assert table_note(ranks, []) == words
     assert table_note(ranks.drop("rank_lo"), []) == ""
 

@@ -43,7 +43,7 @@ def test_a_model_that_is_best_beyond_doubt_is_bold(decided):
     assert "**" not in ps.to_markdown(board.drop(pl.selectors.ends_with("g_best")))
     ranks = ps.to_markdown(decided.rank(ps.pass_at_k(2)))
     assert ranks.startswith("| bench | rank | model |")
-    assert ranks.endswith("A bold model has the first one beyond doubt.")
+    assert ranks.endswith("A bold model is the first beyond doubt.")
     assert "| arc | 1 | **best_one** | " in ranks
 
 

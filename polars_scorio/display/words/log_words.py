@@ -62,13 +62,13 @@ def log_alerts(verdict: LogVerdict) -> list[Alert]:
     ]
 
 
-_ABOUT = "Intervals and verdicts are about"
-_THESE = f"{_ABOUT} the runs of the log, not about others like these"
+_OTHER = "Intervals and verdicts are about other runs like these, which run= names."
+_THESE = "Intervals and verdicts are about the runs of the log, not about others like these"
 _FEW = "too few runs are known to say how far others would be apart."
 _ONE = "a page holds one success or failure of a question in a run. compare() reads them all."
 _RUNS = {
     "": ("", ""),
-    "other": ("Other runs", f"{_ABOUT} other runs like these, which run= names."),
+    "other": ("Other runs", _OTHER),
     "few": ("These very runs", f"{_THESE}: {_FEW}"),
     "untold": ("Runs not told apart", f"{_THESE}: {_ONE}"),
 }
@@ -108,7 +108,7 @@ def gap_alerts(gaps: LogGaps) -> list[Alert]:
         _repeated_words(gaps),
         _trials_words(gaps),
     ]
-    return [Alert(title, text) for title, text in texts if text]
+    return [Alert(title, text) for title, text in texts if title and text]
 
 
 def numbered_words(names: Sequence[str], pattern: str) -> str:
@@ -185,9 +185,9 @@ def _repeated_words(gaps: LogGaps) -> tuple[str, str]:
             f"{trials} with the id of an earlier trial ({number_list(gaps.repeated)}): a file was "
             "read twice, or a stratum is missing."
         )
-    ids = "Rows have no trial ids, or the ids were not checked"
-    said = f"{ids}: repeated trials would not be noticed."
-    return "Unchecked duplicates", said * gaps.unchecked
+    return "Unchecked duplicates" * gaps.unchecked, (
+        "Rows have no trial ids, or the ids were not checked: repeated trials would not be noticed."
+    )
 
 
 def _trials_words(gaps: LogGaps) -> tuple[str, str]:
