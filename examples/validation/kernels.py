@@ -20,7 +20,7 @@ from polars_scorio.maths.draws import (
     expected_credit,
     majority_gains,
 )
-from polars_scorio.maths.posteriors import Pooled
+from polars_scorio.maths.posteriors import Pooled, draw_moments
 from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorInference
 from polars_scorio.subjects.question_cells import QuestionCells
@@ -187,7 +187,7 @@ def pooling() -> None:
         def pass_at_64(states: States = states, one: np.ndarray = one) -> None:
             gains = any_success(64)
             pooled = Pooled.fit(states, states, one, "benchmark")
-            pooled.credit(lambda _: iter([(slice(None), gains)]), np.ones(2))
+            pooled.integrate(draw_moments(lambda _: iter([(slice(None), gains)])))
 
         milliseconds = [1000 * seconds(work) for work in (accuracy, pass_at_64)]
         print(f"| {questions:,} x {n} | {milliseconds[0]:.1f} ms | {milliseconds[1]:.1f} ms |")

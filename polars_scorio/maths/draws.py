@@ -109,7 +109,6 @@ def _series_of_gap(t: Floats, a: Floats) -> Floats:
 
 _SHORT = 32  # trials up to which products cost less than sums of logs
 _POWERS_ALIVE = 12  # arrays in use at a time
-_STEPS = 8  # from state to state that cost less than a state by itself
 
 
 class NoSuccess(NamedTuple):
@@ -159,43 +158,6 @@ def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Fl
         _multiply_chances(a[block], b[block], k, chance[block], rest[block])
         _add_growth(a[block], b[block], k, growth[block])
     return chance, rest, growth
-
-
-def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSuccess:
-    """`no_success` (S, J) of populations Beta(a, b) after n trials with c successes, ascending."""
-    # If the states lie close, each follows from the one before, at the same cost for any k.
-    first, last = int(c[0]), int(c[-1])
-    if last - first > _STEPS * c.size:
-        flat = no_success(np.add.outer(c, a).ravel(), np.add.outer(n - c, b).ravel(), k)
-        return NoSuccess(*(part.reshape(c.size, a.size) for part in flat))
-    start = no_success(a + first, b + (n - first), k)
-    # Most often all of them: then without a copy.
-    rows = slice(None) if (np.diff(c) == 1).all() else c - first
-    return NoSuccess(
-        *(part[rows] for part in _following_states(start, b + (n - last), last - first, k))
-    )
-
-
-def _following_states(start: NoSuccess, fewest: Floats, steps: int, k: int) -> NoSuccess:
-    """The states after the first, row by row: each has one failure less and one success more."""
-    chance, rest, variance, share = np.empty((4, steps + 1, fewest.size))
-    chance[0], rest[0], variance[0], share[0] = *start, np.ones_like(fewest)
-    left = np.arange(steps - 1.0, -1.0, -1.0)[:, None] + fewest
-    np.divide(left, left + 2 * k, out=share[1:])
-    drawn = left + k
-    np.divide(left, drawn, out=chance[1:])
-    for table in (chance, share):
-        np.multiply.accumulate(table, axis=0, out=table)
-    # By the law of total variance: what one trial tells apart, and a share of it that is left. The
-    # shares are taken out of the sum; a product of them that is lost exceeds the variance.
-    apart = np.multiply(k, chance[:-1], out=left)
-    np.divide(apart, drawn, out=rest[1:])
-    np.maximum(share[:-1], np.finfo(float).tiny, out=drawn)
-    np.divide(np.square(rest[1:], out=left), drawn, out=variance[1:])
-    for table in (rest, variance):
-        np.add.accumulate(table, axis=0, out=table)
-    variance *= share
-    return NoSuccess(chance, np.minimum(rest, 1.0, out=rest), variance)
 
 
 def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
@@ -384,37 +346,6 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
     return _blockwise_values(_urn_mean, a, b, gains), _blockwise_values(
         _urn_covariance, a, b, gains, gains
     )
-
-
-def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[Floats, Floats]:
-    """`credit_moments` (S, J) of populations Beta(a, b), shape (J,), after each state's trials."""
-    # `counts` (S, 2): failures and successes.
-    k, success = gains.size, only_success(gains)
-    failures, successes = counts.T
-    if success not in {1, k}:
-        flat = (np.add.outer(c, each).ravel() for c, each in ((successes, a), (failures, b)))
-        mean, variance = credit_moments(next(flat), next(flat), gains)
-        return mean.reshape(-1, a.size), variance.reshape(-1, a.size)
-    # Pass^k is what the failures of Pass@k are, with the roles exchanged.
-    urns, c = ((a, b), successes) if success == 1 else ((b, a), failures)
-    n, gain = counts.sum(axis=1), float(gains.sum())
-    moments = np.empty((2, len(counts), a.size))
-    for trials in np.unique(n).tolist():
-        rows = np.flatnonzero(n == trials)
-        rows = rows[np.argsort(c[rows], kind="stable")]
-        chance, rest, spread = no_success_by_state(*urns, trials, c[rows], k)
-        place = _row_slice(rows)
-        moments[0, place] = gain * (rest if success == 1 else chance)
-        moments[1, place] = gain**2 * spread
-    return moments[0], moments[1]
-
-
-def _row_slice(rows: Ints) -> Ints | slice:
-    """Rows as a slice if they are consecutive: several times as fast to assign to."""
-    if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():
-        return rows
-    stop = int(rows[-1]) + step
-    return slice(int(rows[0]), stop if stop >= 0 else None, step)
 
 
 def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.draws import DrawsOf, credit_by_state
+from polars_scorio.maths.array_rows import Floats, Ints, row_batches
 from polars_scorio.maths.populations import (
     SHARES,
     StateChances,
@@ -34,10 +33,19 @@ class Joint(NamedTuple):
     covariance: Floats
 
 
+class Credits(NamedTuple):
+    """Means and covariance of two metrics, or of one twice; arrays of one shape."""
+
+    x: Floats
+    y: Floats
+    covariance: Floats
+
+
 # Of questions with the Dirichlet parameters nu, shape (R, K), and n trials each, shape (R,): the
-# mean and the variance of a metric, or what `Joint` has of two; all of shape (R,).
+# mean and the variance of a metric, or what `Joint` or `Credits` have of two; all of shape (R,).
 Moments = Callable[[Floats, Ints], tuple[Floats, Floats]]
 JointMoments = Callable[[Floats, Ints], Joint]
+CreditMoments = Callable[[Floats, Ints], Credits]
 
 _PSEUDO_QUESTIONS = 2
 _ALIVE = 8  # arrays of a number for each population and state in use at a time
@@ -85,37 +93,20 @@ class WeightedPopulations:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Moments of one metric in one group; NaN without questions."""
+    """Means of x, and its covariances with y, of two metrics of one group (or of one, twice)."""
 
-    mu: float  # mean over these questions
-    sigma: float
-    population_mu: float  # mean over the population
-    population_sigma: float
-    between: float  # part of population_sigma**2 that more trials cannot remove
+    mu: float  # over these questions; NaN without questions
+    covariance: float
+    population_mu: float  # over the population
+    population_covariance: float
+    between: float  # part of it that more trials cannot remove
     question_mu: Floats  # single question of each state, (S,)
-    question_sigma: Floats  # correlated: their squares do not add up to M^2 sigma^2
-
-
-@dataclass(frozen=True)
-class JointCovariance:
-    """Covariances of two metrics in one group, for the targets of `Posterior`."""
-
-    benchmark: float  # of the means over these questions
-    population: float  # of the means over the population
-    question: Floats  # for a single question of each state, (S,)
-
-
-class Credits(NamedTuple):
-    """Posterior means and covariance of two metrics (or one, twice) by node and state, (J, S)."""
-
-    x: Floats
-    y: Floats
-    covariance: Floats
+    question_covariance: Floats  # of which mu's is not the mean: questions are correlated
 
 
 @dataclass(frozen=True)
 class _NodeSums:
-    """Averages over questions for each node, shape (J,)."""
+    """Averages over questions for each population, shape (J,)."""
 
     questions: float
     x: Floats
@@ -124,66 +115,46 @@ class _NodeSums:
     within: Floats  # covariance
 
 
-Evaluate = Callable[[Ints], Credits]
-
-
 def posterior_moments(
     among: WeightedPopulations,
-    states: Ints,
+    counts: Ints,
+    n: Ints,
     questions: Ints,
-    evaluate: Evaluate,
+    moments: CreditMoments,
     *,
     population: bool = True,
 ) -> Posterior:
-    """Posterior moments of any metric; the other functions are cases of it."""
-    # `evaluate` maps rows of `states` (S, L) to credits under all nodes, a row of zeros being a
-    # question without trials. The same bits whatever the order of the states.
-    sums, question = _integrated_sums(among, states, questions, evaluate)
-    mu, variance = _benchmark_moments(among.weight, sums)
+    """Posterior moments of two metrics of the success rate of a question, or of one, twice."""
+    # ``moments(nu, n)`` is about rates that are Dirichlet(nu). The same bits whatever the order of
+    # the states.
+
+    def evaluate(rows: Ints) -> Credits:
+        nu = (among.shape[:, None, :] + rows[:, :2]).reshape(-1, 2)
+        of_each = moments(nu, np.tile(rows[:, -1], len(among.shape)))
+        shape = len(among.shape), len(rows)
+        return among.mixed(rows[:, :2], Credits(*(each.reshape(shape) for each in of_each)))
+
+    states = np.column_stack([counts, n])
+    question = np.empty((2, questions.size))
+    sums, weight = _NodeSums(0.0, *np.full((4, among.weight.size), np.nan)), among.weight
+    for part in state_blocks(among, states):
+        block = evaluate(states[part])
+        share = _block_sums(block, questions[part])
+        sums = _merged_sums(sums, share) if sums.questions else share
+        question[:, part] = _mixture_moments(weight[:, None], *block)
+    mu, covariance = _mixture_moments(weight, sums.x, sums.y, sums.within / sums.questions)
     star, known, between = np.nan, np.nan, np.nan
     if population:
-        star, known, between = _population_moments(
-            among.weight, sums, _pseudo_questions(evaluate, states)
-        )
-    sigma, star_sigma = float(np.sqrt(variance)), float(np.sqrt(known + between))
-    return Posterior(mu, sigma, star, star_sigma, between, question[0], np.sqrt(question[1]))
-
-
-def joint_covariance(
-    among: WeightedPopulations, states: Ints, questions: Ints, evaluate: Evaluate
-) -> JointCovariance:
-    """Posterior covariance of the two metrics x and y that `evaluate` returns."""
-    sums, question = _integrated_sums(among, states, questions, evaluate)
-    _, benchmark = _benchmark_moments(among.weight, sums)
-    _, known, between = _population_moments(among.weight, sums, _pseudo_questions(evaluate, states))
-    return JointCovariance(benchmark, known + between, question[1])
+        prior = evaluate(np.zeros((1, states.shape[1]), dtype=states.dtype))
+        pseudo = _block_sums(prior, np.array([_PSEUDO_QUESTIONS]))
+        star, known, between = _population_moments(weight, sums, pseudo)
+    return Posterior(float(mu), float(covariance), star, known + between, between, *question)
 
 
 def state_blocks(among: WeightedPopulations, states: Ints) -> list[Ints]:
     """Indices of sorted states, on which sums do not depend, in blocks of bounded memory."""
     order = np.lexsort(states.T)
     return row_batches(order, _ALIVE * among.weight.size)
-
-
-def _integrated_sums(
-    among: WeightedPopulations, states: Ints, questions: Ints, evaluate: Evaluate
-) -> tuple[_NodeSums, Floats]:
-    """Averages per node, and for each state the mean of x and the covariance, shape (2, S)."""
-    question = np.empty((2, questions.size))
-    sums = _NodeSums(0.0, *np.full((4, among.weight.size), np.nan))
-    for part in state_blocks(among, states):
-        block = evaluate(states[part])
-        share = _block_sums(block, questions[part])
-        sums = _merged_sums(sums, share) if sums.questions else share
-        weight = among.weight[:, None]
-        question[:, part] = _mixture_moments(weight, block.x, block.y, block.covariance)
-    return sums, question
-
-
-def _pseudo_questions(evaluate: Evaluate, states: Ints) -> _NodeSums:
-    """Questions without trials: moments of the prior."""
-    untried = np.zeros((1, states.shape[1]), dtype=states.dtype)
-    return _block_sums(evaluate(untried), np.array([_PSEUDO_QUESTIONS]))
 
 
 def _block_sums(block: Credits, questions: Ints) -> _NodeSums:
@@ -208,11 +179,6 @@ def _merged_sums(first: _NodeSums, second: _NodeSums) -> _NodeSums:
     )
 
 
-def _benchmark_moments(weight: Floats, sums: _NodeSums) -> tuple[float, float]:
-    mu, covariance = _mixture_moments(weight, sums.x, sums.y, sums.within / sums.questions)
-    return float(mu), float(covariance)
-
-
 def _population_moments(
     weight: Floats, sums: _NodeSums, pseudo: _NodeSums
 ) -> tuple[float, float, float]:
@@ -232,92 +198,14 @@ def _mixture_moments(
     return mean_x, (weight * (covariance + (x - mean_x) * (y - mean_y))).sum(axis=0)
 
 
-def metric_posterior(
-    among: WeightedPopulations,
-    counts: Ints,
-    n: Ints,
-    questions: Ints,
-    moments: Moments,
-    *,
-    population: bool = True,
-) -> Posterior:
-    """Posterior moments of any metric of the success rate of a question."""
-    # ``moments(nu, n)`` returns its mean and variance for rates that are Dirichlet(nu).
-
-    def evaluate(rows: Ints) -> Credits:
-        mean, variance = moments(*_beta_parameters(among, rows))
-        return _by_population(among, rows, mean, mean, variance)
-
-    states = np.column_stack([counts, n])
-    return posterior_moments(among, states, questions, evaluate, population=population)
-
-
-def draw_posterior(
-    among: WeightedPopulations,
-    counts: Ints,
-    n: Ints,
-    questions: Ints,
-    draws: DrawsOf,
-    *,
-    population: bool = True,
-) -> Posterior:
-    """Posterior moments of the credit of a draw: `metric_posterior`, faster on one ladder."""
-    failures, successes = among.shape.T
-
-    def evaluate(rows: Ints) -> Credits:
-        mean, variance = _drawn_moments(successes, failures, rows[:, :2], [*draws(rows[:, -1])])
-        return _by_population(among, rows, mean.T, mean.T, variance.T)
-
-    states = np.column_stack([counts, n])
-    return posterior_moments(among, states, questions, evaluate, population=population)
-
-
-def _drawn_moments(
-    successes: Floats, failures: Floats, counts: Ints, sizes: list[tuple[slice | Mask, Floats]]
-) -> tuple[Floats, Floats]:
-    """Moments of draws of one size, or of several; 0 where nothing is drawn."""
-    if len(sizes) == 1 and isinstance(sizes[0][0], slice):
-        return credit_by_state(successes, failures, counts, sizes[0][1])
-    mean, variance = np.zeros((2, len(counts), successes.size))
-    for w, gains in sizes:
-        mean[w], variance[w] = credit_by_state(successes, failures, counts[w], gains)
-    return mean, variance
-
-
-def metric_covariance(
-    among: WeightedPopulations, counts: Ints, n: Ints, questions: Ints, moments: JointMoments
-) -> JointCovariance:
-    """Posterior covariance of two metrics; ``moments(nu, n)`` returns their joint moments."""
-
-    def evaluate(rows: Ints) -> Credits:
-        joint = moments(*_beta_parameters(among, rows))
-        return _by_population(among, rows, joint.x, joint.y, joint.covariance)
-
-    return joint_covariance(among, np.column_stack([counts, n]), questions, evaluate)
-
-
 def trial_variance(among: WeightedPopulations, counts: Ints) -> Floats:
     """Expected variance of a trial given the question, (S,), in squared ranges of the weights."""
     # Over n it is the squared error of the average, unbiased even if n depends on difficulty.
-    expected = np.empty(len(counts))
-    for part in state_blocks(among, counts):
-        nu, _ = _beta_parameters(among, np.column_stack([counts[part], counts[part].sum(axis=1)]))
+
+    def noise(nu: Floats, _: Ints) -> Credits:
         size = nu.sum(axis=1)
-        noise = nu.prod(axis=1) / (size * (size + 1))
-        by_population = _by_population(among, counts[part], noise, noise, 0 * noise)
-        expected[part] = among.weight @ by_population.x
-    return expected
+        of_trial = nu.prod(axis=1) / (size * (size + 1))
+        return Credits(of_trial, of_trial, 0 * of_trial)
 
-
-def _beta_parameters(among: WeightedPopulations, rows: Ints) -> tuple[Floats, Ints]:
-    """Beta parameters of all states under all distributions, and the trials, distribution first."""
-    nu = among.shape[:, None, :] + rows[:, :2]
-    return nu.reshape(-1, 2), np.tile(rows[:, -1], len(among.shape))
-
-
-def _by_population(
-    among: WeightedPopulations, rows: Ints, x: Floats, y: Floats, covariance: Floats
-) -> Credits:
-    """Moments by population, from those by distribution and state."""
-    shape = len(among.shape), len(rows)
-    return among.mixed(rows[:, :2], Credits(*(each.reshape(shape) for each in (x, y, covariance))))
+    n, one = counts.sum(axis=1), np.ones(len(counts), np.int64)
+    return posterior_moments(among, counts, n, one, noise, population=False).question_mu

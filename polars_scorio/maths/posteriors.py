@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from operator import attrgetter
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,14 +21,14 @@ from polars_scorio.maths.array_rows import (
 )
 from polars_scorio.maths.draws import DrawsOf, credit_moments
 from polars_scorio.maths.pooled_moments import (
+    CreditMoments,
+    Credits,
     Joint,
     JointMoments,
     Moments,
     Posterior,
     WeightedPopulations,
-    draw_posterior,
-    metric_covariance,
-    metric_posterior,
+    posterior_moments,
     trial_variance,
 )
 from polars_scorio.maths.questions import States
@@ -190,14 +190,6 @@ class SeparatePosteriors:
         mean, variance = moments(self._nu, self.states.n)
         return self.states.mean(mean), self.states.sigma(variance)
 
-    def credit(self, draws: DrawsOf) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the credit of a draw in each group, shape (G,)."""
-        failures, successes = self._nu.T
-        mean, variance = np.zeros((2, successes.size))
-        for rows, gains in draws(self.states.n):
-            mean[rows], variance[rows] = credit_moments(successes[rows], failures[rows], gains)
-        return self.states.mean(mean), self.states.sigma(variance)
-
     def integrate_joint(self, moments: JointMoments) -> Joint:
         """Means, variances and covariance of two metrics in each group."""
         x, y, *variances = moments(self._nu, self.states.n)
@@ -281,43 +273,18 @@ class Pooled:
 
     def integrate(self, moments: Moments) -> tuple[Floats, Floats]:
         """Mean and standard deviation of a metric in each group."""
-        counts, n = self.states.counts + self.states.prior, self.states.n
-        population = self.target == "population"
-        return self._chosen(
-            lambda among, state, questions: metric_posterior(
-                among, counts[state], n[state], questions, moments, population=population
-            )
-        )
-
-    def credit(self, draws: DrawsOf) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the credit of a draw in each group."""
-        counts, n = self.states.counts + self.states.prior, self.states.n
-        population = self.target == "population"
-        return self._chosen(
-            lambda among, state, questions: draw_posterior(
-                among, counts[state], n[state], questions, draws, population=population
-            )
-        )
+        mu, variance = self._integrated(_paired_moments(moments))
+        return mu, np.sqrt(variance)
 
     def integrate_joint(self, moments: JointMoments) -> Joint:
         """Means, variances and covariance of two metrics in each group."""
 
-        def of_x(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
-            joint = moments(nu, n)
-            return joint.x, joint.var_x
+        def chosen(*names: str) -> tuple[Floats, Floats]:
+            some = attrgetter(*names)
+            return self._integrated(lambda nu, n: Credits(*some(moments(nu, n))))
 
-        def of_y(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
-            joint = moments(nu, n)
-            return joint.y, joint.var_y
-
-        (x, sigma_x), (y, sigma_y) = self.integrate(of_x), self.integrate(of_y)
-        counts, n = self.states.counts + self.states.prior, self.states.n
-        covariance = np.empty(self.states.groups)
-        for among, state, questions, cells, place in self.groups:
-            result = metric_covariance(among, counts[state], n[state], questions, moments)
-            chosen = result.benchmark if self.target == "benchmark" else result.population
-            covariance[cells] = chosen if place is None else result.question[place]
-        return Joint(x, y, sigma_x**2, sigma_y**2, covariance)
+        (x, var_x), (y, var_y) = chosen("x", "x", "var_x"), chosen("y", "y", "var_y")
+        return Joint(x, y, var_x, var_y, chosen("x", "y", "covariance")[1])
 
     def weighted(self, w: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the average weight in each group."""
@@ -329,14 +296,16 @@ class Pooled:
         """Calibrated uncertainty of the average weight of the trials in each group."""
         (unit, _, scale), counts, n = unit_weights(w), self.states.counts, self.states.n
         variance = np.empty(self.states.groups)
-        for among, state, questions, cells, place in self.groups:
+        of_unit = _paired_moments(lambda nu, _: weighted_moments(nu, unit))
+        for group in self.groups:
+            among, state, questions, cells, place = group
             error = trial_variance(among, counts[state]) / n[state]
             if place is not None:
                 variance[cells] = error[place]
                 continue
             variance[cells] = (questions * error).sum() / questions.sum() ** 2
             if self.target == "population":
-                variance[cells] += self._weighted_posterior(among, state, questions, unit).between
+                variance[cells] += self._posterior(group, of_unit).between
         return scale * np.sqrt(variance)
 
     def trial_noise(self, w: Floats) -> Floats:
@@ -347,17 +316,6 @@ class Pooled:
             chosen = slice(None) if place is None else place
             noise[self._pairs(cells, place)] = trial_variance(among, counts[state])[chosen]
         return scale**2 * noise
-
-    def _weighted_posterior(
-        self, among: WeightedPopulations, state: Ints, questions: Ints, unit: Floats
-    ) -> Posterior:
-        """Posterior moments of the average weight of one group."""
-        counts, n = self.states.counts + self.states.prior, self.states.n
-
-        def moments(nu: Floats, _: Ints) -> tuple[Floats, Floats]:
-            return weighted_moments(nu, unit)
-
-        return metric_posterior(among, counts[state], n[state], questions, moments)
 
     def _pairs(self, cells: slice, place: Ints | None) -> slice:
         """The pairs of a group and a state that share populations."""
@@ -374,20 +332,48 @@ class Pooled:
         fitted = observed if self.fitted is self.states else self.fitted.observed()
         return Pooled.fit(observed, fitted, self.owner, self.target)
 
-    def _chosen(
-        self, result: Callable[[WeightedPopulations, Ints, Ints], Posterior]
-    ) -> tuple[Floats, Floats]:
-        """Mean and standard deviation for the target, of each group's result."""
-        mu, sigma = np.empty((2, self.states.groups))
-        for among, state, questions, cells, place in self.groups:
-            numbers = result(among, state, questions)
+    def _posterior(self, group: _PriorGroup, moments: CreditMoments) -> Posterior:
+        """Posterior moments of one group."""
+        counts, n, state = self.states.counts + self.states.prior, self.states.n, group.state
+        of_states = counts[state], n[state], group.questions
+        population = self.target == "population"
+        return posterior_moments(group.among, *of_states, moments, population=population)
+
+    def _integrated(self, moments: CreditMoments) -> tuple[Floats, Floats]:
+        """Means and covariances for the target."""
+        mu, covariance = np.empty((2, self.states.groups))
+        for group in self.groups:
+            cells, place, result = group.cells, group.place, self._posterior(group, moments)
             if place is not None:
-                mu[cells], sigma[cells] = numbers.question_mu[place], numbers.question_sigma[place]
+                mu[cells] = result.question_mu[place]
+                covariance[cells] = result.question_covariance[place]
             elif self.target == "population":
-                mu[cells], sigma[cells] = numbers.population_mu, numbers.population_sigma
+                mu[cells], covariance[cells] = result.population_mu, result.population_covariance
             else:
-                mu[cells], sigma[cells] = numbers.mu, numbers.sigma
-        return mu, sigma
+                mu[cells], covariance[cells] = result.mu, result.covariance
+        return mu, covariance
+
+
+def _paired_moments(moments: Moments) -> CreditMoments:
+    """Moments of a metric, as those of two."""
+
+    def of_both(nu: Floats, n: Ints) -> Credits:
+        mean, variance = moments(nu, n)
+        return Credits(mean, mean, variance)
+
+    return of_both
+
+
+def draw_moments(draws: DrawsOf) -> Moments:
+    """Posterior moments of the credit of draws; 0 where nothing is drawn."""
+
+    def moments(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+        mean, variance = np.zeros((2, n.size))
+        for rows, gains in draws(n):
+            mean[rows], variance[rows] = credit_moments(nu[rows, 1], nu[rows, 0], gains)
+        return mean, variance
+
+    return moments
 
 
 QuestionPosteriors: TypeAlias = "SeparatePosteriors | Pooled"

@@ -30,7 +30,12 @@ from polars_scorio.maths.blend_variances import BlendOfMeans
 from polars_scorio.maths.credits import GainsOf, fixed_gains
 from polars_scorio.maths.draws import at_least, expected_credit
 from polars_scorio.maths.interval import Estimate
-from polars_scorio.maths.posteriors import QuestionPosteriors, SeparatePosteriors, normal_interval
+from polars_scorio.maths.posteriors import (
+    QuestionPosteriors,
+    SeparatePosteriors,
+    draw_moments,
+    normal_interval,
+)
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.signatures import FunctionT, with_shared_help
@@ -663,7 +668,7 @@ class DrawMetric(Metric):
         expected = np.empty(n.size)
         for rows, gains in self._draws(k, n):
             expected[rows] = expected_credit(n[rows], c[rows], gains)
-        mu, sigma = posterior.credit(partial(self._draws, k))
+        mu, sigma = posterior.integrate(draw_moments(partial(self._draws, k)))
         return Summary(posterior.states.mean(expected), mu, sigma)
 
     def draw(self, k: int | None) -> GainsOf:

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.pooled_moments import (
+    CreditMoments,
+    Credits,
     Posterior,
     WeightedPopulations,
-    metric_posterior,
+    posterior_moments,
     trial_variance,
 )
 
@@ -37,11 +39,17 @@ def counts_of(group: Group) -> Ints:
     return np.stack([n - c, c], axis=1)
 
 
-def binary_posterior(group: Group, moments: Moments) -> Posterior:
+def posterior_of(group: Group, moments: CreditMoments) -> Posterior:
     n, _, questions = group
-    return metric_posterior(
-        weighed(group), counts_of(group), n, questions, lambda nu, _: moments(*nu.T[::-1])
-    )
+    return posterior_moments(weighed(group), counts_of(group), n, questions, moments)
+
+
+def binary_posterior(group: Group, moments: Moments) -> Posterior:
+    def twice(nu: Floats, _: Ints) -> Credits:
+        mean, variance = moments(*nu.T[::-1])
+        return Credits(mean, mean, variance)
+
+    return posterior_of(group, twice)
 
 
 def average_variance(group: Group) -> float:

@@ -1,6 +1,7 @@
 """Moments under weighted populations: an oracle of Beta integrals, covariances, bits."""
 
 from dataclasses import astuple
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -11,8 +12,7 @@ from scipy.stats import binom
 
 from polars_scorio.maths import array_rows
 from polars_scorio.maths.pooled_moments import (
-    Joint,
-    metric_covariance,
+    Credits,
     state_blocks,
     trial_variance,
 )
@@ -26,6 +26,7 @@ from tests.maths.groups import (
     binary_posterior,
     counts_of,
     pass_at,
+    posterior_of,
     small_groups,
     weighed,
 )
@@ -72,10 +73,7 @@ def expected_moments(n, c, k):
 
 
 def covariance_of(group, joint):
-    n, _, questions = group
-    return metric_covariance(
-        weighed(group), counts_of(group), n, questions, lambda nu, _: joint(*nu.T[::-1])
-    )
+    return posterior_of(group, lambda nu, _: Credits(*joint(*nu.T[::-1])))
 
 
 @law
@@ -85,9 +83,9 @@ def test_moments_equal_beta_integrals(data, k):
     result = binary_posterior((n, c, np.ones_like(n)), pass_at(k))
     mu, sigma, of_each, spread = expected_moments(n, c, k)
     # The variances of the oracle are differences of squares.
-    assert (result.mu, result.sigma) == pytest.approx((mu, sigma), rel=1e-6)
+    assert (result.mu, sqrt(result.covariance)) == pytest.approx((mu, sigma), rel=1e-6)
     np.testing.assert_allclose(result.question_mu, of_each, rtol=1e-9)
-    np.testing.assert_allclose(result.question_sigma, spread, rtol=1e-6)
+    np.testing.assert_allclose(np.sqrt(result.question_covariance), spread, rtol=1e-6)
 
 
 def test_what_more_trials_would_not_take_away_is_the_spread_of_the_questions():
@@ -96,48 +94,42 @@ def test_what_more_trials_would_not_take_away_is_the_spread_of_the_questions():
     result = binary_posterior((n, c, np.full(3, 10**6)), accuracy)
     # Two pseudo-questions among 3,000,000 weigh about 1e-6.
     assert result.between == pytest.approx(np.var([0.1, 0.3, 0.8]) / 3e6, rel=2e-6)
-    assert result.between == pytest.approx(result.population_sigma**2, rel=2e-6)
+    assert result.between == pytest.approx(result.population_covariance, rel=2e-6)
     few = binary_posterior((np.array([2, 2]), np.array([0, 1]), np.array([3, 3])), accuracy)
-    assert 0 < few.between < few.population_sigma**2
+    assert 0 < few.between < few.population_covariance
 
 
 def test_a_covariance_of_a_metric_with_itself_is_its_variance():
     def twice(a, b):
         mean, variance = pass_at(3)(a, b)
-        return Joint(mean, mean, variance, variance, variance)
+        return 1 - mean, 1 - mean, variance
 
     pair, single = covariance_of(HARD, twice), binary_posterior(HARD, pass_at(3))
-    # A square root and its square.
-    assert pair.benchmark == pytest.approx(single.sigma**2, rel=1e-13, abs=0)
-    assert pair.population == pytest.approx(single.population_sigma**2, rel=1e-13, abs=0)
-    np.testing.assert_allclose(pair.question, single.question_sigma**2, rtol=1e-14)
+    # Sums of complements.
+    assert pair.covariance == pytest.approx(single.covariance, rel=1e-13, abs=0)
+    assert pair.population_covariance == pytest.approx(
+        single.population_covariance, rel=1e-13, abs=0
+    )
+    np.testing.assert_allclose(pair.question_covariance, single.question_covariance, rtol=1e-13)
 
 
 def test_variance_of_a_sum_is_the_sum_of_all_covariances():
     def both(a, b):
-        (x, xx), (y, yy) = accuracy(a, b), all_fail(2)(a, b)
+        x, y = accuracy(a, b)[0], all_fail(2)(a, b)[0]
         # Cov(p, q^2) = E[p q^2] - E[p] E[q^2], with E[p q^2] from three draws.
         t = a + b
-        return Joint(x, y, xx, yy, a * b * (b + 1) / (t * (t + 1) * (t + 2)) - x * y)
+        return x, y, a * b * (b + 1) / (t * (t + 1) * (t + 2)) - x * y
 
     def total(a, b):
-        x, y, xx, yy, xy = both(a, b)
-        return x + y, xx + yy + 2 * xy
+        x, y, xy = both(a, b)
+        return x + y, accuracy(a, b)[1] + all_fail(2)(a, b)[1] + 2 * xy
 
     x, y, z = (binary_posterior(HARD, moments) for moments in (accuracy, all_fail(2), total))
     pair = covariance_of(HARD, both)
     # Variances and covariances of opposite signs: some digits cancel.
-    assert z.sigma**2 == pytest.approx(
-        x.sigma**2 + y.sigma**2 + 2 * pair.benchmark, rel=1e-10, abs=0
-    )
-    assert z.population_sigma**2 == pytest.approx(
-        x.population_sigma**2 + y.population_sigma**2 + 2 * pair.population, rel=1e-10, abs=0
-    )
-    np.testing.assert_allclose(
-        z.question_sigma**2,
-        x.question_sigma**2 + y.question_sigma**2 + 2 * pair.question,
-        rtol=1e-9,
-    )
+    for of in ("covariance", "population_covariance", "question_covariance"):
+        parts = getattr(x, of) + getattr(y, of) + 2 * getattr(pair, of)
+        np.testing.assert_allclose(getattr(z, of), parts, rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -150,7 +142,7 @@ def test_the_order_of_the_states_does_not_change_a_bit(seed):
     first, second = (binary_posterior(some, pass_at(3)) for some in (group, shuffled))
     assert astuple(first)[:5] == astuple(second)[:5]
     np.testing.assert_array_equal(first.question_mu[order], second.question_mu)
-    np.testing.assert_array_equal(first.question_sigma[order], second.question_sigma)
+    np.testing.assert_array_equal(first.question_covariance[order], second.question_covariance)
     errors = [trial_variance(weighed(some), counts_of(some)) for some in (group, shuffled)]
     np.testing.assert_array_equal(errors[0][order], errors[1])
 
@@ -165,7 +157,7 @@ def test_blocks_change_only_the_rounding(monkeypatch):
     # Averages of 40 states, taken in another order.
     np.testing.assert_allclose(astuple(whole)[:5], astuple(parts)[:5], rtol=1e-13)
     np.testing.assert_array_equal(whole.question_mu, parts.question_mu)
-    np.testing.assert_array_equal(whole.question_sigma, parts.question_sigma)
+    np.testing.assert_array_equal(whole.question_covariance, parts.question_covariance)
     assert average_variance(group) == pytest.approx(average, rel=1e-13)
 
 

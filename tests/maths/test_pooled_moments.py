@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from polars_scorio.maths.pooled_moments import metric_posterior, trial_variance
+from polars_scorio.maths.pooled_moments import Credits, posterior_moments, trial_variance
 from tests.made_logs import law
 from tests.maths.groups import (
     HARD,
@@ -29,8 +29,8 @@ def test_with_many_trials_the_prior_does_not_matter():
     mean, variance = accuracy(np.asarray(1.0 + c), np.asarray(1.0 + n - c))
     # Both priors are worth a few trials of 100,000.
     assert result.mu == pytest.approx(mean.mean(), rel=1e-4)
-    assert result.sigma == pytest.approx(np.sqrt(variance.sum()) / 20, rel=1e-4)
-    assert sqrt(average_variance(group)) == pytest.approx(result.sigma, rel=1e-4)
+    assert sqrt(result.covariance) == pytest.approx(np.sqrt(variance.sum()) / 20, rel=1e-4)
+    assert average_variance(group) == pytest.approx(result.covariance, rel=2e-4)
 
 
 @law
@@ -39,7 +39,7 @@ def test_the_variance_of_a_trial_is_what_a_rate_leaves_of_it(data):
     n, c = data
     group = n, c, np.ones_like(n)
     result = binary_posterior(group, accuracy)
-    expected = result.question_mu * (1 - result.question_mu) - result.question_sigma**2
+    expected = result.question_mu * (1 - result.question_mu) - result.question_covariance
     np.testing.assert_allclose(
         trial_variance(weighed(group), counts_of(group)), expected, rtol=1e-9
     )
@@ -49,9 +49,9 @@ def test_a_metric_is_told_the_trials_and_those_alone():
     counts, n = counts_of(HARD), np.array([2, 1, 0, 4])
 
     def trials(_, n):
-        return n.astype(float), np.zeros(n.size)
+        return Credits(n.astype(float), n.astype(float), np.zeros(n.size))
 
-    result = metric_posterior(weighed(HARD), counts, n, np.array([6, 2, 1, 3]), trials)
+    result = posterior_moments(weighed(HARD), counts, n, np.array([6, 2, 1, 3]), trials)
     # Means of whole numbers: the rounding of weights that sum to 1.
     np.testing.assert_allclose(result.question_mu, n, rtol=1e-14)
     # 6, 2, 1 and 3 questions; two pseudo-questions have no trials.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths.pooled_moments import Joint
-from polars_scorio.maths.posteriors import Pooled, SeparatePosteriors
+from polars_scorio.maths.posteriors import Pooled, SeparatePosteriors, draw_moments
 from polars_scorio.maths.questions import States
 
 W = np.array([0.0, 1.0])
@@ -64,7 +64,7 @@ def test_the_credit_of_one_draw_is_the_success_rate():
         yield slice(None), np.array([1.0])
 
     posterior = SeparatePosteriors(TWO)
-    assert posterior.credit(one_of_one) == (
+    assert posterior.integrate(draw_moments(one_of_one)) == (
         pytest.approx(posterior.weighted(W)[0]),
         pytest.approx(posterior.weighted(W)[1]),
     )
@@ -150,6 +150,6 @@ def test_a_fitted_credit_of_one_draw_is_the_success_rate(target):
         yield slice(None), np.array([1.0])
 
     posterior = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10]), target)
-    found, known = posterior.credit(one_of_one), posterior.integrate(average)
+    found, known = posterior.integrate(draw_moments(one_of_one)), posterior.integrate(average)
     # Both are sums over the same grid, with another order of the moments.
     np.testing.assert_allclose(found, known, rtol=1e-6)

@@ -10,13 +10,10 @@ from polars_scorio.maths.best_of import best_moments, expected_best
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
-    credit_by_state,
     credit_covariance,
     credit_moments,
     expected_credit,
-    majority_gains,
     no_success,
-    no_success_by_state,
     no_success_drawn,
     power_covariance,
 )
@@ -94,36 +91,6 @@ def test_estimates_on_a_bound_are_on_it(k):
     chance, rest = no_success_drawn(n, c, k)
     assert chance.tolist() == [1, 0, 1, 0]
     assert rest.tolist() == [0, 1, 0, 1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 16, 64, 1_000_000])
-@pytest.mark.parametrize(
-    "c", [[0, 1, 2, 3, 96, 97, 98, 99, 100], [40], [0, 100], [7, 7, 9], range(101)], ids=len
-)
-def test_states_are_as_accurate_from_one_to_the_next_as_by_themselves(k, c):
-    a, b, n = np.array([1e-3, 0.3, 50.0]), np.array([0.2, 1e-4, 3.0]), 100
-    found = no_success_by_state(a, b, n, np.array(c), k)
-    for row, successes in enumerate(c):
-        with mp.workdps(400):
-            oracle = [
-                exact(x + successes, mp.mpf(y) + (n - successes), k)
-                for x, y in zip(a, b, strict=True)
-            ]
-        for part, expected in zip(found, np.array(oracle, dtype=float).T, strict=True):
-            np.testing.assert_allclose(part[row], expected, **ACCURATE)
-
-
-@pytest.mark.parametrize("gains_of", [any_success, all_success, majority_gains])
-def test_states_of_several_sizes_come_in_the_order_in_which_they_are_given(gains_of):
-    a, b, gains = np.array([0.4, 2.0]), np.array([1.5, 0.1]), 0.5 * gains_of(5)
-    counts = np.array([[3, 1], [0, 4], [7, 9], [4, 0], [2, 2], [9, 7], [1, 3]])
-    mean, variance = credit_by_state(a, b, counts, gains)
-    for row, (failures, successes) in enumerate(counts.tolist()):
-        expected = credit_moments(a + successes, b + failures, gains)
-        # Sums of a hundred doubles at most.
-        np.testing.assert_allclose(mean[row], expected[0], rtol=1e-13)
-        np.testing.assert_allclose(variance[row], expected[1], rtol=1e-13)
 
 
 @pytest.mark.parametrize("k", [64, 1_000_000])
