@@ -80,6 +80,33 @@ def test_two_models_ask_for_a_one_sided_interval(options):
     assert sorted(left_out) == sorted(decided)
 
 
+@pytest.mark.parametrize("models", [2, 5])
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_the_set_is_read_from_the_pairs(options, models):
+    random = np.random.default_rng(models)
+    rates = np.clip(random.beta(2, 2, (8, 1, 15)) + np.linspace(0, 0.06 * models, models)[:, None], 0, 1)
+    log = counted(random.binomial(3, rates), 3)
+    rows, pairs = log.rank(ps.avg(), **options), log.compare(ps.avg(), **options)
+    lost = (
+        pl.concat(
+            pairs.select("stratum", pl.col(name).alias("model"), chance.alias("lost"))
+            for name, chance in (
+                ("model_a", 1 - pl.col("prob_better")),
+                ("model_b", pl.col("prob_better")),
+            )
+        )
+        .group_by("stratum", "model")
+        .agg(pl.col("lost").max())
+    )
+    rows = rows.join(lost, on=["stratum", "model"])
+    bound = 0.95 ** (1 / (models - 1))
+    expected = (pl.col("tier") == 1) & (pl.col("lost") <= bound)
+    assert rows["could_be_best"].equals(rows.select(expected).to_series().alias("could_be_best"))
+    assert 0 < rows["could_be_best"].not_().sum() < rows.height - 8
+    if models == 2:
+        assert rows["could_be_best"].equals((rows["prob_best"] >= 0.05).alias("could_be_best"))
+
+
 def test_equal_and_single_models_may_be_the_best():
     equal = counted(np.full((1, 5, 10), 3), 4).rank(ps.avg())
     assert equal["could_be_best"].all()

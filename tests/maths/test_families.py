@@ -1,5 +1,10 @@
 """Several models: vectors of the study, and laws of one critical value for a table."""
 
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +13,9 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import studentized_range
 
 from polars_scorio.decisions.gate import GatePlan, gate_verdicts
-from polars_scorio.maths.comparison import Family, stretched
+from polars_scorio.maths.comparison import Comparison, Family, Inner, sampled, stretched
+from polars_scorio.maths.covariance import paired_means
+from polars_scorio.maths.credits import fixed_gains
 from polars_scorio.maths.families import (
     anytime_critical,
     holm_adjusted,
@@ -17,8 +24,10 @@ from polars_scorio.maths.families import (
     statement_number,
 )
 from polars_scorio.maths.independent import range_within, tukey_critical
+from polars_scorio.maths.interval import MeasuredPairs, Weighted, credit_estimates
 from polars_scorio.maths.ranks import leading_chances, rank_ranges, selected_tail
 from tests.documents import study_numbers
+from tests.maths.cases import states_of
 
 VECTORS = study_numbers("families")
 Z = 1.959963984540054
@@ -40,18 +49,20 @@ def every_pair(models):
     return np.triu_indices(models.inner.value.shape[1], 1)
 
 
-def answers(mu, sigma, confidence=0.95, scope="all pairs"):
+def answers(models, confidence=0.95, scope="all pairs"):
     """Ranks, tiers and the set of the best of one stratum."""
-    models, family = normal_models(mu, sigma), Family(confidence, scope)
+    family = Family(confidence, scope)
     places, here = family.places(models), np.isfinite(models.inner.value)
     lo, hi = rank_ranges(places.better, places.worse, here)
     return lo[0], hi[0], places.tier[0], family.could_be_best(models)[0]
 
 
-def best_chances(mu, sigma):
-    models, mid, reach = normal_models(mu, sigma), np.array([mu]), Z * np.array([sigma])
-    numbers = [mid, mid - reach, mid + reach]
-    return leading_chances(models.inner.value, numbers, models.z)[0]
+def best_chances(models):
+    """The chance of each model of one stratum to be the best."""
+    value, _, mid, lo, hi = models.inner
+    if models.joint is not None:
+        mid, (lo, hi) = value, models.joint.models(0.5).ends(0.025)
+    return leading_chances(value, [mid, lo, hi], models.z)[0]
 
 
 @pytest.mark.parametrize("case", cases(2), ids=lambda case: str(case["models"]))
@@ -80,14 +91,14 @@ def test_verdicts_intervals_and_ranks_are_those_of_the_study(case):
     assert differs[0].tolist() == case["decided"]
     assert gaps.lo[0].tolist() == pytest.approx(case["lo"], **CLOSE)
     assert gaps.hi[0].tolist() == pytest.approx(case["hi"], **CLOSE)
-    lo, hi, tier, best = answers(mu, sigma)
+    lo, hi, tier, best = answers(models)
     assert lo.tolist() == case["rank_lo"]
     assert hi.tolist() == case["rank_hi"]
     assert tier.tolist() == case["tier"]
     assert best.tolist() == case["could_be_best"]
     of_leader = models.z(np.full(len(mu), np.argmax(mu)), np.arange(len(mu)))
     if of_leader.max() <= 4.5:  # the study counts models that are hopeless, the package does not
-        assert best_chances(mu, sigma).tolist() == pytest.approx(case["prob_best"], abs=1e-9)
+        assert best_chances(models).tolist() == pytest.approx(case["prob_best"], abs=1e-9)
 
 
 @pytest.mark.parametrize("case", cases("3, baseline"), ids=lambda case: str(len(case["z"])))
@@ -139,21 +150,73 @@ def test_so_many_independent_statements_hold_at_once():
 # --- laws
 
 
+class Table(NamedTuple):
+    """Models of one stratum under a law of their differences, from arrays with a column each."""
+
+    of: Callable[..., Comparison]
+    arrays: tuple[np.ndarray, ...]
+    turned: Callable[[np.ndarray], np.ndarray] = np.negative  # scores that are lower if better
+
+    def models(self, kept=slice(None)):
+        """All models, or some of them."""
+        return self.of(*(array[..., kept] for array in self.arrays))
+
+    def reversed(self):
+        """The models by scores that are the lower the better they were."""
+        score, *rest = self.arrays
+        return self.of(self.turned(score), *rest)
+
+
+def sampled_models(values):
+    """Models of one stratum by their values of each question, (questions, models)."""
+    return sampled(paired_means(values, np.array([0]), 1.0), limit=1.0)
+
+
+def counted_models(successes):
+    """Models of one stratum by their successes in three trials of each question."""
+    states = states_of(
+        *([(3, c, n) for c, n in Counter(column.tolist()).items()] for column in successes.T)
+    )
+    (side,) = credit_estimates(Weighted(states), [fixed_gains(np.ones(1))])
+    inner = Inner.from_numbers(
+        side.mu[None], side.sigma[None], *(e[None] for e in side.ends(0.025))
+    )
+    return Comparison(inner, partial(MeasuredPairs.from_side, side, [None]), limit=1.0)
+
+
 @st.composite
-def tables(draw):
-    """Scores and unequal noise of 2 to 12 models, as if of a log."""
+def unequal_noise(draw):
+    """Scores and unequal normal noise of 2 to 12 models, as if of a log."""
     models = draw(st.integers(2, 12))
     mu = draw(st.lists(st.floats(-2, 2), min_size=models, max_size=models))
     sigma = draw(st.lists(st.floats(0.05, 1.5), min_size=models, max_size=models))
-    return np.array(mu), np.array(sigma)
+    return Table(normal_models, (np.array(mu), np.array(sigma)))
 
 
+@st.composite
+def rates(draw):
+    """Rates of 2 to 12 models on 2 to 30 questions."""
+    questions, models = draw(st.integers(2, 30)), draw(st.integers(2, 12))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return random.beta(2, 2, (questions, 1)) ** random.uniform(0.2, 4, models), random
+
+
+# Differences are normal, Student's (on a sample of questions), or of outcomes of these questions.
+LAWS = {
+    "normal": unequal_noise(),
+    "student": rates().map(lambda drawn: Table(sampled_models, drawn[:1])),
+    "discrete": rates().map(
+        lambda drawn: Table(counted_models, (drawn[1].binomial(3, drawn[0]),), lambda c: 3 - c)
+    ),
+}
+ALL_LAWS = pytest.mark.parametrize("tables", LAWS.values(), ids=LAWS)
 CONFIDENCES = st.floats(0.5, 0.999)
 
 
-@given(tables(), CONFIDENCES)
-def test_a_model_is_better_if_and_only_if_zero_lies_outside(table, confidence):
-    models = normal_models(*table)
+@ALL_LAWS
+@given(st.data(), CONFIDENCES)
+def test_a_model_is_better_if_and_only_if_zero_lies_outside(tables, data, confidence):
+    models = data.draw(tables).models()
     pairs = every_pair(models)
     for scope in ("each pair", "all pairs", "all with the baseline"):
         differs, c = Family(confidence, scope).verdicts(models, *pairs)
@@ -165,11 +228,14 @@ def test_a_model_is_better_if_and_only_if_zero_lies_outside(table, confidence):
         assert ((z > c) == differs)[clear].all()
 
 
-@given(tables(), CONFIDENCES, st.data())
-def test_fewer_models_or_a_baseline_undo_no_verdict(table, confidence, data):
-    mu, sigma = table
-    kept = np.array(sorted(data.draw(st.sets(st.integers(0, mu.size - 1), min_size=2))))
-    models, fewer = normal_models(mu, sigma), normal_models(mu[kept], sigma[kept])
+@ALL_LAWS
+@given(st.data(), CONFIDENCES)
+def test_fewer_models_or_a_baseline_undo_no_verdict(tables, data, confidence):
+    table = data.draw(tables)
+    models = table.models()
+    most = models.inner.value.size - 1
+    kept = np.array(sorted(data.draw(st.sets(st.integers(0, most), min_size=2))))
+    fewer = table.models(kept)
     a, b = every_pair(fewer)
     every = Family(confidence, "all pairs")
     before, _ = every.verdicts(models, kept[a], kept[b])
@@ -179,38 +245,42 @@ def test_fewer_models_or_a_baseline_undo_no_verdict(table, confidence, data):
     assert not (before & ~baseline).any()
 
 
-@given(tables(), CONFIDENCES, st.floats(0, 1))
-def test_more_confidence_names_no_more_models(table, confidence, share):
+@ALL_LAWS
+@given(st.data(), CONFIDENCES, st.floats(0, 1))
+def test_more_confidence_names_no_more_models(tables, data, confidence, share):
     more = confidence + share * (0.9999 - confidence)
-    models = normal_models(*table)
+    models = data.draw(tables).models()
     less_sure, surer = (Family(each, "all pairs") for each in (confidence, more))
     pairs = every_pair(models)
     assert not (surer.verdicts(models, *pairs)[0] & ~less_sure.verdicts(models, *pairs)[0]).any()
     assert not (less_sure.could_be_best(models) & ~surer.could_be_best(models)).any()
 
 
-@given(tables(), CONFIDENCES)
-def test_ranks_tiers_and_the_best_agree(table, confidence):
-    mu, sigma = table
-    order = np.argsort(np.argsort(-mu, kind="stable"), kind="stable") + 1
+@ALL_LAWS
+@given(st.data(), CONFIDENCES)
+def test_ranks_tiers_and_the_best_agree(tables, data, confidence):
+    models = data.draw(tables).models()
+    value = models.inner.value[0]
+    order = np.argsort(np.argsort(-value, kind="stable"), kind="stable") + 1
     for scope in ("all pairs", "all with the baseline"):
-        lo, hi, tier, best = answers(mu, sigma, confidence, scope)
+        lo, hi, tier, best = answers(models, confidence, scope)
         assert ((tier == 1) == (lo == 1)).all()
         assert (tier <= lo).all()
         assert (lo <= order).all()
         assert (order <= hi).all()
         assert (tier[best] == 1).all()
-        assert best[mu.argmax()]
+        assert best[value.argmax()]
         # Of models that are the best with the same chance to rounding, one at least.
-        chances = best_chances(mu, sigma)
+        chances = best_chances(models)
         assert best[chances >= chances.max() - 1e-12].any()
 
 
-@given(tables(), CONFIDENCES)
-def test_lower_is_better_turns_all_round(table, confidence):
-    mu, sigma = table
+@ALL_LAWS
+@given(st.data(), CONFIDENCES)
+def test_lower_is_better_turns_all_round(tables, data, confidence):
+    table = data.draw(tables)
     family = Family(confidence, "all pairs")
-    lower, turned = normal_models(mu, sigma).reversed(), normal_models(-mu, sigma)
+    lower, turned = table.models().reversed(), table.reversed()
     for one, other in zip(family.places(lower), family.places(turned), strict=True):
         assert (one == other).all()
     assert (family.could_be_best(lower) == family.could_be_best(turned)).all()
@@ -223,7 +293,7 @@ def test_models_without_a_number_do_not_count():
     assert c[0, 0] == tukey_critical(np.array([3]), 0.95)[0]
     assert differs.sum() == 1
     alone = normal_models(np.array([0.3]), np.array([0.1]))
-    lo, hi, tier, best = answers(np.array([0.3]), np.array([0.1]))
+    lo, hi, tier, best = answers(alone)
     assert (lo[0], hi[0], tier[0], best[0]) == (1, 1, 1, True)
     assert Family(0.95, "all pairs").verdicts(alone, *every_pair(alone))[0].shape == (1, 0)
     empty = stretched(tuple(np.empty((4, 0, 3))), Z)
