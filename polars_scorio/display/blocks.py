@@ -5,14 +5,14 @@ Names in words have marks (`numbers.named`); numbers of a table are values with 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Mood = Literal["", "yes", "no"]
 Style = Literal["", "strong", "open", "pass", "fail"]
 Kind = Literal["rank", "tier", "name", "interval", "number", "spare", "chance", "verdict", "other"]
-TableKind = Literal["scores", "parts", "steps", "gaps", "gate", "plain"]
+TableKind = Literal["scores", "parts", "steps", "gaps", "gains", "gate", "plain"]
 Role = Literal["lede", "aside", "basis", "plain", "note", "clause"]
 
 
@@ -153,11 +153,25 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture: its numbers and words as its kind of drawing takes them, and what it says."""
+
+    kind: str
+    data: Mapping[str, Any]
+    label: str = ""  # for those who do not see it
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A finding and how to read it, and beside it one picture; names in words have marks."""
+    """A finding and how to read it, and beside it what shows it; names in words have marks."""
 
     anchor: str
     title: str
-    words: Sequence[str]
-    figure: str = ""  # HTML
+    words: Sequence[str] = ()
+    figures: Sequence[Drawing | TableBlock | Text] = ()
     folded: bool = False  # nothing is decided: one line, and the rest in a fold
+
+
+def html_figure(body: str) -> list[Drawing]:
+    """A figure that is written as HTML; none of what is empty."""
+    return [Drawing("html", {"body": body})] * bool(body)

@@ -25,7 +25,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_title
 from polars_scorio.display.words.question_words import questions_title, steps_title, strata_title
 from polars_scorio.display.words.ranking_words import ranking_table, ranking_title, tell_pairs
-from tests.display.html.logs import models, page_of, retried
+from tests.display.html.logs import drawn_sections, models, page_of, retried
 from tests.made_logs import long
 
 POINTS = Unit()
@@ -146,7 +146,7 @@ def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, 
     page = page_of(log, model=None, by="step", lower_is_better=True, validate=False)
     assert page.headline.startswith("Step 500 is better than step 0")
     assert f"{MINUS}50.0 points" in page.account.lede
-    (gains,) = [each for each in page.sections if each.anchor == "gains"]
+    (gains,) = [each for each in drawn_sections(page) if each.anchor == "gains"]
     assert gains.title.startswith("It gains")
     assert re.findall(r'<g class="(\w)">', gains.figure)[0] == "a"
     assert plain_text(page.account.next.steps[0]).startswith("Take step 500")
@@ -356,7 +356,7 @@ def test_where_lower_is_better_every_surface_names_the_model_with_the_lower_scor
         assert main([command, "log.parquet", *asked]) == 0
         assert capsys.readouterr().out.strip().startswith(f"{page.headline}\n")
     assert page.headline == "clean beats toxic."
-    (duel,) = [each for each in page.sections if each.anchor == "duel"]
+    (duel,) = [each for each in drawn_sections(page) if each.anchor == "duel"]
     left, right = re.findall(r"<span><b>(.*?)</b></span>", duel.figure)
     assert ("clean" in left, "toxic" in right) == (
         True,
@@ -371,7 +371,7 @@ def test_a_frontier_has_the_heading_of_costs_on_the_page(tmp_path, capsys, monke
     monkeypatch.chdir(tmp_path)
     log = models(3).with_columns(usd=0.01 * (4 - pl.col("model").str.slice(1).cast(pl.Int64)))
     log.write_parquet("log.parquet")
-    (cost,) = [each for each in page_of(log, cost="usd").sections if each.anchor == "cost"]
+    (cost,) = [each for each in drawn_sections(page_of(log, cost="usd")) if each.anchor == "cost"]
     assert main(["frontier", "log.parquet", "--cost", "usd"]) == 0
     assert plain_text(cost.title) in " ".join(capsys.readouterr().out.split())
 
@@ -535,7 +535,7 @@ def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_ques
         "10 questions right at least once at step 0 are never right at step 500; 2 the other way"
     )
     assert page.account.aside == f"{moved} round."
-    (questions,) = [each for each in page.sections if each.anchor == "questions"]
+    (questions,) = [each for each in drawn_sections(page) if each.anchor == "questions"]
     assert questions.title == "10 questions went out of reach, 2 came into reach."
     assert "Out of reach: 10</h3><p><code>0</code>" in questions.figure
     assert "Came into reach: 2</h3><p><code>20</code>" in questions.figure
@@ -625,7 +625,7 @@ def test_a_page_with_a_winner_does_not_say_that_no_model_is_better(questions):
         rated({"a": {"x": 3}, "b": {"x": 2}}, questions).drop("part"), run_effects="none"
     )
     assert page.headline == "a beats b."
-    (rely,) = [each for each in page.sections if each.anchor == "reliability"]
+    (rely,) = [each for each in drawn_sections(page) if each.anchor == "reliability"]
     curve = [words for words in rely.words if words.startswith("Pass@k")]
     assert not any("k = 1" in words for words in curve)
     assert "name a better model" not in page.html()
@@ -740,7 +740,7 @@ def test_a_winner_needs_the_ranks_of_all_others():
     assert re.search("\N{EN DASH} +\N{EN DASH} +short", shown)
     strata = [each.with_columns(bench=pl.lit(name)) for name, each in (("x", sure), ("y", log))]
     last = pl.concat([*strata, log.filter(model="short").with_columns(bench=pl.lit("x"))])
-    (where,) = [each for each in page_of(last, metric, by="bench", **asked).sections
+    (where,) = [each for each in drawn_sections(page_of(last, metric, by="bench", **asked))
                 if each.anchor == "strata"]  # fmt: skip
     assert plain_text(where.title) == ("good is first in every bench, nowhere beyond chance.")
 

@@ -419,3 +419,19 @@ class Sheet:
             errored=bool(self.main.errored),
             few=these_questions(self.asked) * few,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AllPairs:
+    """The pairs of several models, and in which of them one is better beyond chance."""
+
+    models: list[str]
+    pairs: Sequence[tuple[str, str, bool]]
+
+    @classmethod
+    def from_sheet(cls, sheet: Sheet) -> AllPairs:
+        """All pairs of a log."""
+        decided = pl.col("better").is_not_null()
+        return cls(
+            sheet.board.models, sheet.main.pairs.select("model_a", "model_b", decided).rows()
+        )

@@ -15,7 +15,7 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.blocks import Section
+from polars_scorio.display.blocks import Section, html_figure
 from polars_scorio.display.facts.ranking_facts import Board, Costs, Gap, Sheet, as_number
 from polars_scorio.display.facts.scopes import Scope, lead_rows
 from polars_scorio.display.media.marks import (
@@ -143,7 +143,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     if len(models) == 1 or not (prices.mean[:, :2] > 0).all() or money.max() == money.min():
         words = ["What the trials cost, in the unit of the log."]
         return Section("cost", f"{named(models[0])} costs {prices.words(0)} a question."
-                       if len(models) == 1 else title, words, table)  # fmt: skip
+                       if len(models) == 1 else title, words, html_figure(table))  # fmt: skip
     height, logs = 400, np.log10(prices.mean)
     px = Axis.spanning([*logs[:, 1], *logs[:, 2]], 0.08)
     ax = score_axis([*board.lo, *board.hi], unit)
@@ -196,7 +196,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
         ),
     ]
     beside = table * (prices.rows["metric"].n_unique() > 1)
-    return Section("cost", title, words, frontier + beside)
+    return Section("cost", title, words, html_figure(frontier + beside))
 
 
 def _cost_title(board: Board, prices: Prices) -> str:
@@ -323,7 +323,7 @@ def judge_section(sheet: Sheet) -> Section:
             "than a coin, or the noise of the correction exceeds the range of the metric."
         )
     ticks = tick_row(axis, score_ticks(axis, unit))
-    return Section("judge", title, words, line_rows(lines, 150, 110, ticks))
+    return Section("judge", title, words, html_figure(line_rows(lines, 150, 110, ticks)))
 
 
 def judge_winner(main: Scope, settings: Settings) -> str | None:

@@ -28,19 +28,19 @@ from polars_scorio.display.blocks import (
 )
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, counts_hash
+from polars_scorio.display.facts.ranking_facts import AllPairs
 from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.cost_sections import cost_section, judge_section
+from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import file_text
 from polars_scorio.display.media.sections import (
     QuestionFacts,
     duel_section,
-    pairs_section,
     questions_section,
     reliability_section,
     strata_section,
 )
 from polars_scorio.display.media.step_sections import (
-    gains_section,
     runs_section,
     step_questions_section,
     steps_hero,
@@ -71,7 +71,8 @@ from polars_scorio.display.words.log_words import (
     method_notes,
     outcome_words,
 )
-from polars_scorio.display.words.ranking_words import ranking_table, tell_refusal
+from polars_scorio.display.words.question_words import gains_section
+from polars_scorio.display.words.ranking_words import pairs_section, ranking_table, tell_refusal
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import CHECKS, SPOKEN
@@ -417,7 +418,7 @@ def first_picture(story: Story) -> str:
     if story.run is not None:
         return steps_hero(story.run, story.sheet.settings.level)
     if story.divided:
-        return strata_section(story.sheet, story.verdict.parts, story.log.noun).figure
+        return figures_html(strata_section(story.sheet, story.verdict.parts, story.log.noun))
     table = story.account.table
     return "" if table is None else table_html(table)
 
@@ -433,7 +434,7 @@ def _page_sections(story: Story) -> Iterator[Section]:
         if len(names) > 2:
             yield questions_section(story.sheet, story.facts)
     elif story.run is not None:
-        yield gains_section(story.run, story.sheet.settings)
+        yield gains_section(story.run.curve, *story.run.ends, story.sheet.settings.level)
         yield step_questions_section(story.run, story.verdict.counted)
     elif len(story.sheet.board.models) > 1:
         yield from _ranking_sections(story, story.facts)
@@ -455,7 +456,7 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
         yield Section("duel", "", []) if sheet.main.errored else duel_section(sheet)
         if story.parts:
             yield strata_section(sheet, story.parts, story.log.noun)
-        yield pairs_section(sheet)
+        yield pairs_section(AllPairs.from_sheet(sheet))
     yield from _reliability_sections(story)
     yield questions_section(sheet, facts)
 
@@ -635,15 +636,16 @@ def _scoped_html(body: str) -> str:
 
 def section_html(section: Section) -> str:
     """A finding and its picture; nothing without a picture."""
-    if not section.figure:
+    figure = figures_html(section)
+    if not figure:
         return ""
     read = "".join(f"<p>{html_text(each)}</p>" for each in section.words if each)
     title = f"<h2>{html_text(section.title)}</h2>"
     if section.folded:
-        fold = f"<details><summary>{title}</summary>{read}{section.figure}</details>"
+        fold = f"<details><summary>{title}</summary>{read}{figure}</details>"
         return f'<section class="one" id="{section.anchor}">{fold}</section>\n'
     head = f"<header>{title}{read}</header>"
-    return f'<section class="s" id="{section.anchor}">{head}<div>{section.figure}</div></section>\n'
+    return f'<section class="s" id="{section.anchor}">{head}<div>{figure}</div></section>\n'
 
 
 _INTERVAL = re.compile(rf"(?<= )\\\[([-+{MINUS}<>\d. ,]+)\\\](?=[ ;,.]|$)")

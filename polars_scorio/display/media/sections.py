@@ -1,4 +1,4 @@
-"""Sections of a page about several models: forest, duel, strata, pairs, reliability, questions."""
+"""Sections of a page about several models: duel, strata, reliability, questions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import polars as pl
 
 from polars_scorio.decisions.compare import pair_ends
 from polars_scorio.decisions.question_analysis import question_analysis
-from polars_scorio.display.blocks import Section
+from polars_scorio.display.blocks import Section, html_figure
 from polars_scorio.display.facts.ranking_facts import Board, Sheet
 from polars_scorio.display.facts.scopes import (
-    MANY,
     Scope,
     average_metric,
     holds_fractions,
@@ -43,7 +42,6 @@ from polars_scorio.display.media.marks import (
 )
 from polars_scorio.display.media.tables import (
     cell_html,
-    first_of_many,
     grid_lines,
     number_table,
     score_axis,
@@ -55,7 +53,7 @@ from polars_scorio.display.numbers import Unit, chance_words, html_text, named, 
 from polars_scorio.display.phrases import count_of, short_name, success_word, without_stratum
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.question_words import questions_title, strata_title
-from polars_scorio.display.words.ranking_words import score_cell
+from polars_scorio.display.words.ranking_words import first_of_many, score_cell
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
@@ -63,8 +61,6 @@ from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.study.report import report
 
 _TIGHT = 12  # models, from where on rows are tight
-_PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
-_BREAKS = "-_/.:"
 
 
 def ruled(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
@@ -100,20 +96,15 @@ def duel_section(sheet: Sheet) -> Section:
     line += text(axis(gap.diff), 56 if near else 40, unit.gap(gap.diff), "mid i w")
     said = f"{a} less {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
     at_once = ", for all pairs at once" * (len(sheet.board.models) > 2)
-    figure = (
-        head + zero + _dot_plot(dots, axis, "ba" if lower else "ab")
-        + picture(64 if near else 48, line, said)
-        + _question_bar(sheet, a, b)
-    )  # fmt: skip
+    figure = head + zero + _dot_plot(dots, axis, "ba" if lower else "ab")
+    figure += picture(64 if near else 48, line, said) + _question_bar(sheet, a, b)
     words = [
-        (
-            "Each dot is one chance in 20 of where the true difference lies"
-            f"{', in points' * unit.percent}, for this pair alone. The line below is the "
-            f"{sheet.settings.level} interval{at_once}."
-        ),
+        ("Each dot is one chance in 20 of where the true difference lies"
+        f"{', in points' * unit.percent}, for this pair alone. The line below is the "
+        f"{sheet.settings.level} interval{at_once}."),
         "The bar counts the questions at which each is better.",
-    ]
-    return Section("duel", f"{named(a)} or {named(b)}?", words, figure)
+    ]  # fmt: skip
+    return Section("duel", f"{named(a)} or {named(b)}?", words, html_figure(figure))
 
 
 def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
@@ -200,9 +191,7 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     boards = stratum_boards(parts)
     sure, many = sure_winners(boards), len(boards) > _OPEN
     two = models[1::-1] if sheet.main.roles.lower_is_better else models[:2]
-    order = sorted(
-        boards, key=lambda name: (many and name not in sure, -_lead_of(boards[name], two))
-    )
+    order = sorted(boards, key=lambda at: (many and at not in sure, -_lead_of(boards[at], two)))
     every = [v for name in order for each in (boards[name].lo, boards[name].hi, boards[name].score)
              for v in each]  # fmt: skip
     axis = score_axis(every, unit)
@@ -221,11 +210,10 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
         figure += f'<div class="where">{"".join(lines[opened:])}{ticks}</div></details>'
     grid = f'<g id="strata-grid">{grid_lines(axis, 44, 6)}</g>'
     figure = f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{figure}'
-    said = (
-        "Named on the right: the winner where it is beyond chance, for all "
-        f"{len(boards):,} at once; else all that may win there."
-    )
-    return Section("strata", strata_heading(boards, models[0], noun), [said], figure, folded=folded)
+    said = ("Named on the right: the winner where it is beyond chance, for all "
+            f"{len(boards):,} at once; else all that may win there.")  # fmt: skip
+    return Section("strata", strata_heading(boards, models[0], noun), [said], html_figure(figure),
+                   folded=folded)  # fmt: skip
 
 
 def _lead_of(board: Board, two: Sequence[str]) -> float:
@@ -267,47 +255,6 @@ def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
     )  # fmt: skip
     label = f'<bdi title="{escape(name)}">{escape(short_name(name, 28))}</bdi>'
     return f'<b>{label}</b>{picture(44, body, said)}<span class="k">{verdict}</span>'
-
-
-_FEWEST = 6  # models, whose pairs are drawn
-
-
-def pairs_section(sheet: Sheet) -> Section:
-    """A staircase: filled where the model of the row is better than that of the column."""
-    models, pairs = sheet.board.models, sheet.main.pairs
-    whole, decided = len(models), pairs.height - pairs["better"].null_count()
-    title = f"{decided:,} of {pairs.height:,} pairs are decided."
-    if whole < _FEWEST:
-        return Section("pairs", title, [])
-    models = models[:MANY]
-    number, place = len(models), {name: row for row, name in enumerate(models)}
-    cell = 24 if number <= 15 else 15
-    filled: dict[str, list[str]] = {"sure": [], "open": []}
-    for a, b, better in pairs.select("model_a", "model_b", "better").rows():
-        if a in place and b in place:
-            row, column = sorted((place[a], place[b]))
-            filled["open" if better is None else "sure"].append(f"M{column} {row}.5h.92")
-    body = "".join(f'<path class="{kind}" d="{"".join(d)}"/>' for kind, d in filled.items() if d)
-    names = "".join(
-        text(100 * row / number, (row + 0.5) * cell + 4, short_name(name, 20), "end", -8)
-        for row, name in enumerate(models)
-    )
-    left = 8 + 8 * min(max(map(len, models)), 20)
-    size = number * cell
-    cells = (f'<svg class="stairs" viewBox="0 0 {number} {number}" preserveAspectRatio="none" '
-             f'width="100%" height="{size}">{body}</svg>')  # fmt: skip
-    figure = (f'<div style="padding-left:{left}px;max-width:{size + left}px">'
-              f"{picture(size, cells + names, title)}</div>")  # fmt: skip
-    words = [
-        (
-            "Filled: the model of the row is better than that of the column, beyond chance; pale: "
-            "open. The columns have the order of the rows."
-            f"{first_of_many(number, whole)}"
-        ),
-    ]
-    return Section(
-        "pairs", title, words, figure, folded=number < whole or decided in {0, pairs.height}
-    )
 
 
 _DRAWN = 64
@@ -367,30 +314,22 @@ def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
     models, unit, top = fan.models, Unit.from_rows(flat), fan.k[-1]
     can, does = fan.numbers[0, 0, -1], fan.numbers[1, 0, -1]
     leader, shares = named(models[0]), "" if fan.averaged else " of the questions"
+    best, worst = unit.score(can[0]), unit.score(does[0])
+    luck = ": what it can do, but does not do reliably" * (fan.word == "right")
     words = [
-        (
-            f"{leader} gets {unit.score(can[0])}{shares} {fan.word} at least once in {top:,} "
-            f"tries, and {unit.score(does[0])} every time."
-        ),
-        (
-            f"Above: at least one of k tries is {fan.word} (Pass@k). Below: all k are (Pass^k). "
-            "The space between is luck"
-            f"{': what it can do, but does not do reliably' * (fan.word == 'right')}."
-        ),
-    ]
+        (f"{leader} gets {best}{shares} {fan.word} at least once in {top:,} tries, and {worst} "
+        "every time."),
+        (f"Above: at least one of k tries is {fan.word} (Pass@k). Below: all k are (Pass^k). The "
+        f"space between is luck{luck}."),
+    ]  # fmt: skip
     if fan.rewards:
         words = [
-            (
-                f"The best of {top:,} tries of {leader} earns {unit.score(can[0])}, the worst "
-                f"{unit.score(does[0])}."
-            ),
-            (
-                "Above: the best reward of k tries (Max@k). Below: the worst (Min@k). The space "
-                "between is luck."
-            ),
-        ]
+            f"The best of {top:,} tries of {leader} earns {best}, the worst {worst}.",
+            ("Above: the best reward of k tries (Max@k). Below: the worst (Min@k). The space "
+            "between is luck."),
+        ]  # fmt: skip
     figure = _fan_picture(fan, models, hues, unit) + _fan_table(fan, models, hues, unit)
-    return Section("reliability", fan.heading, words, figure)
+    return Section("reliability", fan.heading, words, html_figure(figure))
 
 
 def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
@@ -517,17 +456,9 @@ class QuestionFacts:
         }  # fmt: skip
         first = share[0]
         both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME) & (not rewards))
-        return cls(
-            names,
-            np.clip(share, 0, 1),
-            of["never"],
-            of["always"],
-            [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]],
-            main.fewest,
-            judged,
-            rewards,
-            success_word(main.roles),
-        )
+        mixed = [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]]
+        return cls(names, np.clip(share, 0, 1), of["never"], of["always"], mixed, main.fewest,
+                   judged, rewards, success_word(main.roles))  # fmt: skip
 
     def facts(self) -> dict[str, int]:
         """Numbers for the heading."""
@@ -577,15 +508,9 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     heads = ("Nobody solved", "Everybody solved, always")
     if facts.word != "right":
         heads = (f"Never {facts.word}", f"Always {facts.word}")
-    lists = question_lists(
-        {
-            heads[0]: facts.never,
-            heads[1]: facts.always,
-            f"Sometimes {facts.word} for {named(models[0])}, nearest to half first": facts.mixed
-            if facts.trials > 1
-            else [],
-        }
-    )
+    mixed = f"Sometimes {facts.word} for {named(models[0])}, nearest to half first"
+    known = dict(zip(heads, (facts.never, facts.always), strict=True))
+    lists = question_lists(known | {mixed: facts.mixed if facts.trials > 1 else []})
     words = [
         "By the verdicts of the judge as they are." * facts.judged,
         "Full colour: the highest mean reward. Empty: the lowest."
@@ -597,7 +522,7 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     title = questions_title(facts.facts(), models[0], facts.word)
     if facts.rewards:
         title = "Every question, from the hardest to the easiest."
-    return Section("questions", title, words, strips + lists, folded=alike)
+    return Section("questions", title, words, html_figure(strips + lists), folded=alike)
 
 
 def question_lists(lists: dict[str, list[str]]) -> str:
@@ -606,11 +531,8 @@ def question_lists(lists: dict[str, list[str]]) -> str:
     for head, names in lists.items():
         if names:
             rest = f" and {len(names) - _NAMES:,} more" * (len(names) > _NAMES)
-            codes = ", ".join(
-                f"<code>{escape(short_name(without_stratum(name)))}</code>"
-                for name in names[:_NAMES]
-            )
-            items.append(
-                f"<div><h3>{html_text(head)}: {len(names):,}</h3><p>{codes}{rest}</p></div>"
-            )
+            short = [escape(short_name(without_stratum(name))) for name in names[:_NAMES]]
+            codes = ", ".join(f"<code>{name}</code>" for name in short)
+            top = f"<h3>{html_text(head)}: {len(names):,}</h3>"
+            items.append(f"<div>{top}<p>{codes}{rest}</p></div>")
     return f'<div class="cols">{"".join(items)}</div>' * bool(items)

@@ -15,7 +15,7 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.blocks import Account, Section, TableBlock, Title
+from polars_scorio.display.blocks import Account, Section, TableBlock, Title, html_figure
 from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
 from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
 from polars_scorio.display.facts.scopes import Scope, lead_label
@@ -24,20 +24,18 @@ from polars_scorio.display.media.marks import (
     band,
     dot,
     group,
-    interval,
     path,
     picture,
     stretched,
     text,
-    upright,
 )
 from polars_scorio.display.media.sections import Fan, question_lists, ruled, strip_grid
-from polars_scorio.display.media.tables import line_rows, score_axis
+from polars_scorio.display.media.tables import score_axis
 from polars_scorio.display.numbers import Unit, html_text, named
 from polars_scorio.display.phrases import count_of, short_name, step_words
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.question_words import steps_title
-from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
+from polars_scorio.display.words.ranking_words import interval_table, score_cell, tell
 from polars_scorio.maths.families import statement_number
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import avg
@@ -197,9 +195,8 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
     )
     top = run.steps.index(run.board.models[0])
     marks += group("a", dot(at[top], y(fan.numbers[0, top, 0, 0]), 5))
-    said = (
-        f"one try: {unit.score(fan.numbers[0, 0, 0, 0])} to {unit.score(fan.numbers[0, -1, 0, 0])}"
-    )
+    start, end = (unit.score(fan.numbers[0, step, 0, 0]) for step in (0, -1))
+    said = f"one try: {start} to {end}"
     high = ""
     if None not in run.best:
         step, ends_of = step_words(run.board.models[0]), unit.interval(*run.best)
@@ -260,36 +257,6 @@ def _end_labels(places: Sequence[tuple[float, str]]) -> str:
     return labels
 
 
-def gains_table(curve: Curve) -> TableBlock:
-    """The gain of a run at each k."""
-    numbers = zip(curve.k, curve.lo, curve.diff, curve.hi, curve.better, strict=True)
-    lines = [
-        ("1 try" if k == 1 else f"{k} tries", gap_cell(Unit(), lo, mid, hi), ("", "a", "b")[better])
-        for k, lo, mid, hi, better in numbers
-    ]
-    return interval_table("gaps", "", "points", lines, percent=True, centre=0.0)
-
-
-def gains_section(run: TrainingRun, settings: Settings) -> Section:
-    """The gain at each k."""
-    curve = run.curve
-    axis, table = Axis.spanning([0.0, *curve.lo, *curve.hi], 0.06), gains_table(curve)
-    rows = []
-    for row, tries, gain in zip(
-        table.rows, table.column("name").words, table.intervals, strict=True
-    ):
-        drawn = group(row.hue, interval(axis, gain.lo, gain.mid, gain.hi, 18))
-        numbers = f'<b>{html_text(gain.text)}</b> <span class="k">{html_text(gain.ends)}</span>'
-        said = f"{tries}: {gain.text} points {gain.ends}"
-        rows.append((tries, picture(36, upright(axis(0), 0, 36, "z") + drawn, said), numbers))
-    moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
-    said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
-    title = f"It {said or 'neither gains nor loses beyond chance'}."
-    words = [(f"Step {run.ends[1]} less step {run.ends[0]} in Pass@k, in points. The "
-             f"{settings.level} intervals hold for all {len(curve.k)} k at once.")]  # fmt: skip
-    return Section("gains", title, words, line_rows(rows, 64, 168))
-
-
 def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     """Every question at every step, the hardest at the first step on the left."""
     cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
@@ -311,11 +278,9 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     )  # fmt: skip
     since = f"since step {run.ends[0]}"
     gone, new, word = run.turned(lost=True), run.turned(lost=False), run.fan.word
-    names = (
-        ("Out of reach", "Came into reach")
-        if word == "right"
-        else (f"No longer {word}", f"New: {word}")
-    )
+    names = ("Out of reach", "Came into reach")
+    if word != "right":
+        names = (f"No longer {word}", f"New: {word}")
     turned = dict(zip(names, (gone, new), strict=True))
     lists = question_lists(turned | {f"Won {since}": won, f"Lost {since}": lost})
     moved = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse"
@@ -328,7 +293,7 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     title = f"{count_of(len(gone), 'question')} went out of reach, {len(new):,} came into reach."
     if word != "right":
         title = f"{count_of(len(gone), 'question')} no longer {word}, {len(new):,} newly so."
-    return Section("questions", title, words, strips + lists)
+    return Section("questions", title, words, html_figure(strips + lists))
 
 
 def next_of_steps(run: TrainingRun) -> list[str]:
@@ -392,4 +357,4 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     highest = rows.filter(pl.col("mu") == pl.col("mu").max().over(name))
     leading = highest.filter(pl.col("model").cast(pl.String) == first)[name].n_unique()
     title = f"{named(first)} has the highest score at {leading:,} of {count_of(at.len(), 'step')}."
-    return Section("steps", title, sentences, figure)
+    return Section("steps", title, sentences, html_figure(figure))

@@ -30,7 +30,9 @@ _BREAKS = "-_/.:"
 
 def table_html(table: TableBlock) -> str:
     """A table whose intervals are drawn."""
-    return {"gate": _gate_table, "parts": _part_lines}.get(table.kind, _score_table)(table)
+    return {"gate": _gate_table, "parts": _part_lines, "gains": _gain_lines}.get(
+        table.kind, _score_table
+    )(table)
 
 
 def _score_table(table: TableBlock) -> str:
@@ -111,12 +113,28 @@ def _part_lines(table: TableBlock) -> str:
         body = grid_lines(axis, 46, 5) + group(row.hue, drawn)
         label = f"<bdi>{escape(short_name(name, 28))}</bdi>"
         said = f"{name}: {each.text}{' %' * table.percent} {each.ends}"
-        numbers = f'<b>{html_text(each.text)}</b> <span class="k">{html_text(each.ends)}</span>'
-        lines.append((f"<b>{label}</b>" if row.bright else label, picture(46, body, said), numbers))
+        label = f"<b>{label}</b>" if row.bright else label
+        lines.append((label, picture(46, body, said), _line_numbers(each)))
     drawn_rows, rest = lines[:_LINES], len(lines) - _LINES
     ticks = tick_row(axis, score_ticks(axis, Unit(percent=table.percent), 5), most=5)
     note = f'<p class="note">{rest:,} more are in the files of this page.</p>' * (rest > 0)
     return line_rows(drawn_rows, 150, 160, ticks) + note
+
+
+def _gain_lines(table: TableBlock) -> str:
+    """A line for each difference, with its interval on one axis."""
+    ends, lines = table.intervals, []
+    axis = Axis.spanning([0.0, *(v for each in ends for v in (each.lo, each.hi))], 0.06)
+    for row, name, each in zip(table.rows, table.column("name").words, ends, strict=True):
+        drawn = group(row.hue, interval(axis, each.lo, each.mid, each.hi, 18))
+        said = f"{name}: {each.text} {table.column('interval').head} {each.ends}"
+        drawing = picture(36, upright(axis(0), 0, 36, "z") + drawn, said)
+        lines.append((name, drawing, _line_numbers(each)))
+    return line_rows(lines, 64, 168)
+
+
+def _line_numbers(each: Interval) -> str:
+    return f'<b>{html_text(each.text)}</b> <span class="k">{html_text(each.ends)}</span>'
 
 
 def _gate_table(table: TableBlock) -> str:
@@ -238,8 +256,3 @@ def metrics_table(table: TableBlock) -> str:
 def shown_models(number: int) -> int:
     """The models that are shown, as many as a terminal shows of many."""
     return _TOP if number > MANY else number
-
-
-def first_of_many(drawn: int, number: int) -> str:
-    """How many models are drawn, if not all of them."""
-    return f" The first {drawn} of {number:,} models." * (number > drawn)

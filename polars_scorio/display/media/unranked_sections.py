@@ -11,10 +11,11 @@ import polars as pl
 
 from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
-from polars_scorio.display.blocks import Section
+from polars_scorio.display.blocks import Section, html_figure
 from polars_scorio.display.facts.gate_facts import FDR, Gated
 from polars_scorio.display.facts.ranking_facts import RankingFacts, Sheet, as_number
 from polars_scorio.display.facts.scopes import average_metric
+from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import Axis, box, group, level, picture, upright
 from polars_scorio.display.media.sections import QuestionFacts, questions_section, strip_rows
 from polars_scorio.display.media.tables import line_rows, number_table
@@ -31,11 +32,11 @@ def flaky_section(facts: QuestionFacts, sheet: Sheet) -> Section:
     if facts.trials < 2 or len(facts.names) < 2 or not facts.mixed:
         return rerun
     questions, end = questions_section(sheet, facts), "."
-    if rerun.figure:
+    if rerun.figures:
         end = f"; {rerun.title[0].lower()}{rerun.title[1:]}"
     title = f"{len(facts.mixed):,} of {count_of(len(facts.names), 'question')} are flaky{end}"
-    figure = f'{questions.figure}<div class="h3">{rerun.figure}</div>'
-    return Section("flaky", title, [*questions.words, *rerun.words], figure)
+    figures = [*questions.figures, *html_figure(f'<div class="h3">{figures_html(rerun)}</div>')]
+    return Section("flaky", title, [*questions.words, *rerun.words], figures)
 
 
 def _noise_floor(sheet: Sheet) -> Section:
@@ -79,7 +80,7 @@ def _noise_floor(sheet: Sheet) -> Section:
         words.append(f"Of the questions, {unit.score(flips.item())} change their verdict from "
                      "one single trial to the next.")  # fmt: skip
     title = f"Below {unit.size(floors[0])}, a change is not news."
-    return Section("rerun", title, words, line_rows(lines, 108, 110))
+    return Section("rerun", title, words, html_figure(line_rows(lines, 108, 110)))
 
 
 def readings_section(facts: RankingFacts) -> Section:
@@ -96,7 +97,7 @@ def readings_section(facts: RankingFacts) -> Section:
     heads = [html_text(f"{a} less {b}"), level, "verdict"]
     table = number_table("Meanings of an error", "errored trials are", heads, rows)
     title, said = f"{a} or {b}?", "The same log under each meaning of an error."
-    return Section("errored", title, [said], table)
+    return Section("errored", title, [said], html_figure(table))
 
 
 def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> Section:
@@ -136,7 +137,9 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
         words.append(broken_words(row, lower_is_better=gate.lower))
     words += case_clauses(gate)
     figure = f'<div class="strip">{cells}<span></span><div>{marks}{key}</div></div>{lists}'
-    return Section("cases", title if down or up else "No question broke.", words, figure)
+    return Section(
+        "cases", title if down or up else "No question broke.", words, html_figure(figure)
+    )
 
 
 _CASES = (("fb", "broke"), ("part", "flaky"), ("open", "the same"), ("fa", "fixed"))

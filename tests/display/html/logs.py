@@ -3,10 +3,12 @@
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import polars as pl
 
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.page import Order, Page, made_page
 from polars_scorio.display.media.story import Wishes
 from polars_scorio.display.settings import Settings
@@ -97,3 +99,12 @@ class Checked(HTMLParser):
         """The values of some attributes."""
         found = (attrs.get(name) for _, attrs in self.elements for name in names)
         return [value for value in found if value is not None]
+
+
+def drawn_sections(page: Page) -> list[SimpleNamespace]:
+    """The sections of a page: what each says, and its figures as HTML."""
+    return [
+        SimpleNamespace(anchor=each.anchor, title=each.title, words=each.words,
+                        figure=figures_html(each))
+        for each in page.sections
+    ]  # fmt: skip

@@ -10,7 +10,7 @@ import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.display.numbers import plain_text
 from tests.decisions.test_errored_trials import LOGS, drawn
-from tests.display.html.logs import page_of
+from tests.display.html.logs import drawn_sections, page_of
 
 
 def beta_errors():
@@ -55,7 +55,7 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     assert main(["card", path, "--missing", "bounds", "-o", str(tmp_path / "card.svg")]) == 0
     assert title in (tmp_path / "card.svg").read_text(encoding="utf-8")
     assert plain_text(made.account.next.steps[0]) == "Run beta's 60 errored trials again."
-    (section,) = [each for each in made.sections if each.anchor == "errored"]
+    (section,) = [each for each in drawn_sections(made) if each.anchor == "errored"]
     readings = words(section.figure)
     for missing, meaning in ((0, "counted as failures"), ("drop", "left out")):
         pair = BETA.scorio(missing=missing).compare()

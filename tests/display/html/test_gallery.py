@@ -15,7 +15,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.display.media.page import Page, told_words
 from polars_scorio.display.table import markdown_text
-from tests.display.html.logs import Checked, models, page_of, retried
+from tests.display.html.logs import Checked, drawn_sections, models, page_of, retried
 from tests.documents import ROOT
 from tests.made_logs import long
 
@@ -152,7 +152,7 @@ def test_each_log_has_a_page_within_its_budget(name):
     assert text.count("<caption") == sum(tag == "table" for tag, _ in checked.elements)
     assert not checked.values("tabindex")
     # Sections without a picture are not written, and no number is unknown to a reader.
-    assert all(len(each.figure) > 100 for each in page.sections if each.figure)
+    assert all(len(each.figure) > 100 for each in drawn_sections(page) if each.figure)
     said = "".join(checked.texts)
     assert "nan" not in said.partition("use strict")[0].replace("nanx", "")
     assert "None" not in "".join(attrs.get("aria-label") or "" for _, attrs in checked.elements)

@@ -23,15 +23,16 @@ from polars_scorio.display.facts.scopes import page_scopes
 from polars_scorio.display.media.cost_sections import Prices
 from polars_scorio.display.media.marks import Axis, file_text, interval, tick_row
 from polars_scorio.display.media.sections import QuestionFacts, pair_quantiles, question_wins
-from polars_scorio.display.media.step_sections import TrainingRun, gains_section, spread_labels
+from polars_scorio.display.media.step_sections import TrainingRun, spread_labels
 from polars_scorio.display.media.tables import score_ticks, whole_name
 from polars_scorio.display.numbers import Unit, html_text, named, plain_text
 from polars_scorio.display.phrases import MISSING
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.words.question_words import gains_section
 from polars_scorio.display.words.ranking_words import ranking_title
 from polars_scorio.study.calibrated import CalibratedInference
 from tests.decisions.counted import counted
-from tests.display.html.logs import models, page_of
+from tests.display.html.logs import drawn_sections, models, page_of
 from tests.made_logs import long
 from tests.made_verdicts import verdicts
 from tests.own_metric import Agreement
@@ -52,7 +53,7 @@ def sheet_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> Sheet:
 
 def sections_of(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> dict[str, object]:
     """The sections of a page that are written."""
-    written = page_of(log, *metrics, **options).sections
+    written = drawn_sections(page_of(log, *metrics, **options))
     return {each.anchor: each for each in written if each.figure}
 
 
@@ -125,7 +126,7 @@ def test_a_stratum_without_all_models_shows_those_it_has():
     page = page_of(models(3, strata=2).filter(~lacks), by="bench")
     assert [alert.title for alert in page.alerts] == ["Missing models"]
     assert "bench 1" in page.alerts[0].text
-    (strata,) = [each for each in page.sections if each.anchor == "strata"]
+    (strata,) = [each for each in drawn_sections(page) if each.anchor == "strata"]
     label = re.search(r'aria-label="(bench 1: [^"]*)"', strata.figure)
     assert {*re.findall(r"m\d\d", label[1])} == {"m00", "m02"}
     assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [12]
@@ -198,7 +199,7 @@ def test_questions_that_broke_or_were_fixed_are_named(versions):
         ("became worse", "v2", "q0"),
         ("became better", "v2", "q4"),
     ]
-    cases = next(each for each in page.sections if each.anchor == "cases")
+    cases = next(each for each in drawn_sections(page) if each.anchor == "cases")
     assert cases.title == "1 question broke; 1 was fixed."
     assert "Broke: right trials before and after q0 16/16 → 1/16" in words(cases.figure)
     assert "Fixed q4 2/16 → 16/16" in words(cases.figure)
@@ -213,7 +214,7 @@ def test_what_chance_breaks_is_said_where_nothing_is_named_or_the_pattern_is_rar
     assert row["broken"] == log["broken"].sum()
     assert row["broken_by_chance"] == pytest.approx(log["broken_by_chance"].sum())
     same = page_of(models(2), baseline="m00")
-    cases = next(each for each in same.sections if each.anchor == "cases")
+    cases = next(each for each in drawn_sections(same) if each.anchor == "cases")
     assert cases.title == "No question broke."
     assert re.search(r"went from mostly right to mostly wrong \(\d+\.\d expected", cases.words[1])
 
@@ -328,7 +329,7 @@ JUDGED = verdicts(power=1.5)
 
 def test_a_judge_is_shown_beside_the_truth():
     page = page_of(JUDGED, truth="human")
-    section = next(each for each in page.sections if each.anchor == "judge")
+    section = next(each for each in drawn_sections(page) if each.anchor == "judge")
     rows = JUDGED.scorio(truth="human").avg()
     lifts = {
         row["model"]: row["estimate_uncorrected"] - row["estimate"] for row in rows.rows(named=True)
@@ -340,7 +341,7 @@ def test_a_judge_is_shown_beside_the_truth():
             section.figure
         )
     assert "corrected for the errors of the judge" in page.account.basis[0]
-    (questions,) = [each for each in page.sections if each.anchor == "questions"]
+    (questions,) = [each for each in drawn_sections(page) if each.anchor == "questions"]
     assert questions.words[0] == "By the verdicts of the judge as they are."
     assert page.account.next.steps[0].startswith("Label more verdicts")
 
@@ -442,7 +443,7 @@ def test_the_staircase_has_a_cell_for_each_pair():
 @pytest.mark.slow
 def test_of_more_than_30_models_the_first_ones_are_drawn_and_paired():
     page = page_of(models(34, questions=6, trials=2))
-    sections = {each.anchor: each for each in page.sections}
+    sections = {each.anchor: each for each in drawn_sections(page)}
     pairs, first = page.numbers["overall"]["pairs"], page.numbers["overall"]["models"][0]
     assert pairs.height == 33
     assert pairs.select(((pl.col("model_a") == first) | (pl.col("model_b") == first)).all()).item()
@@ -475,7 +476,7 @@ def test_pairs_and_questions_that_do_not_differ_are_one_line():
     alike = pl.concat([long([[1, 0, 1, 1]] * 12, name) for name in "abcdef"])
     page = page_of(alike)
     assert folded(page.html()) == ["pairs", "questions"]
-    pairs = next(each for each in page.sections if each.anchor == "pairs")
+    pairs = next(each for each in drawn_sections(page) if each.anchor == "pairs")
     assert pairs.title == "0 of 15 pairs are decided."
 
 
@@ -583,7 +584,7 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
         "gains",
         "questions",
     ]
-    (questions,) = [each for each in page.sections if each.anchor == "questions"]
+    (questions,) = [each for each in drawn_sections(page) if each.anchor == "questions"]
     assert questions.title == "0 questions went out of reach, 20 came into reach."
     assert questions.words[1].startswith("20 questions got better, 0 got worse, each by a test of")
 
@@ -687,7 +688,7 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
         top = 2 ** (trials.bit_length() - 1)
         best = page.numbers["overall"]["models"][0]
         (does,) = accessor.pass_hat_k(top).filter(model=best)["estimate"]
-        fan = next(each for each in page.sections if each.anchor == "reliability")
+        fan = next(each for each in drawn_sections(page) if each.anchor == "reliability")
         assert re.search(rf"and (?:[<>] )?{re.escape(f'{100 * does:.1f}')}|and [<>] ", fan.words[0])
 
 
@@ -738,7 +739,7 @@ def test_the_heading_of_the_gains_of_a_run_names_every_k_that_is_decided(lo, hi,
     better = (ends[0] > 0) * 1 - (ends[1] < 0) * 1
     curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends, better)
     run = SimpleNamespace(curve=curve, ends=("0", "20"))
-    assert gains_section(run, USUAL).title == title
+    assert gains_section(run.curve, *run.ends, USUAL.level).title == title
 
 
 def test_names_from_right_to_left_are_units_of_their_own():
@@ -867,7 +868,7 @@ def test_with_costs_nobody_is_told_to_take_either(prices):
         "Take cheap: none that may be the best is cheaper"
     )
     assert not any("Take either" in step for step in page.account.next.steps[1:])
-    (cost,) = [each for each in page.sections if each.anchor == "cost"]
+    (cost,) = [each for each in drawn_sections(page) if each.anchor == "cost"]
     assert plain_text(cost.title) == "No model that may be the best is cheaper than cheap."
     sure = pl.concat([long([[1] * 4] * 20, "a"), long([[0] * 4] * 20, "b")])
     page = page_of(sure.with_columns(usd=1.0 + pl.col("trial")), cost="usd", validate=False)
