@@ -84,7 +84,9 @@ def test_two_models_ask_for_a_one_sided_interval(options):
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_the_set_is_read_from_the_pairs(options, models):
     random = np.random.default_rng(models)
-    rates = np.clip(random.beta(2, 2, (8, 1, 15)) + np.linspace(0, 0.06 * models, models)[:, None], 0, 1)
+    rates = np.clip(
+        random.beta(2, 2, (8, 1, 15)) + np.linspace(0, 0.06 * models, models)[:, None], 0, 1
+    )
     log = counted(random.binomial(3, rates), 3)
     rows, pairs = log.rank(ps.avg(), **options), log.compare(ps.avg(), **options)
     lost = (
