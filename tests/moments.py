@@ -55,11 +55,3 @@ W = [0.1, 0.3, 0.7]
 
 def questions(log: pl.DataFrame, domain: str, model: str, classes: int = 3) -> list[list[int]]:
     return list(tallies(log.filter(domain=domain), classes, model).values())
-
-
-def expected(counts: list[list[int]], m: int, w: Sequence[float] = W) -> float:
-    """Squared sigma that is expected after m further trials of each question."""
-    # T v is the variance of a trial, v that of the Dirichlet posterior, T the sum of its counts.
-    each = ([1 + j for j in c] for c in counts)
-    left = (dirichlet(nu, w)[1] * sum(nu) / (sum(nu) - len(nu) + m) for nu in each)
-    return float(sum(left)) / len(counts) ** 2

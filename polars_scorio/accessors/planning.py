@@ -71,7 +71,8 @@ class PlanMethods(Accessor[FrameT]):
                                     `max_trials` are not enough or no difference is left
             total                   further trials of all questions (of both models)
             cost                    with a column of costs: their cost at today's mean
-            sigma                   expected standard error after them
+            sigma                   standard error of which the expected interval is made; it also
+                                    has what is uncertain of the variance
             ======================  ============================================================
 
         Raises
@@ -96,7 +97,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"question": [1] * 4 + [2] * 4, "category": [0, 1] * 4})
         >>> needed = trials.scorio(model=None, trial=None).trials_needed(half_width=0.1)
         >>> needed.select("trials_max", "extra_trials", "total", pl.col("sigma").round(3)).row(0)
-        (4, 38, 76, 0.051)
+        (4, 42, 84, 0.051)
         """
         from polars_scorio.decisions.planner import trials_needed
 

@@ -123,7 +123,7 @@ class GatePlan:
         if rows.models.unpaired:
             forecast: Forecast = _own_questions_ahead(models, a, b, margin, planned)
         else:
-            forecast = models.further(a, b, planned)
+            forecast = models.further((a, b), planned)
         shares, margins = (np.repeat(each.ravel(), shape[1]) for each in (share, margin))
         z = float(scipy.special.ndtri(self.confidence))
         further = forecast.with_assurance(shares, z, self.power, self.most, margins)

@@ -438,10 +438,11 @@ def models_of(
     overall: Overall | None = None,
     *,
     spoken: SpokenTests = "of small logs",
+    alone: bool = False,
 ) -> tuple[WholePlan, Models]:
     """A plan that evaluates the models of a log, and how they are compared.
 
-    It warns of what the `spoken` tests find.
+    It warns of what the `spoken` tests find. Models `alone` may have different questions.
     """
     planned, chosen = None, options.get("prior")
     unpaired, sampled = _kinds_of_questions(AskedOptions(metric, trials, options))
@@ -467,8 +468,8 @@ def models_of(
         request,
         report_columns(trials),
         overall=overall,
-        questions=aligned_questions(unmatched, unpaired=not costs),
-        named=sampled or unbiased,
+        questions="any" if alone else aligned_questions(unmatched, unpaired=not costs),
+        named=sampled or (unbiased and not alone),
         numbers=not sampled,
         spoken=spoken,
     )

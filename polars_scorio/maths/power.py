@@ -231,12 +231,12 @@ class TrialsAhead(Forecast):
     def from_noise(
         cls, diff: Floats, sides: Sequence[tuple[Floats, Floats]], planned: int | None
     ) -> TrialsAhead:
-        """From squared noise of both sides, which falls with the trials as that of an average."""
+        """From squared noise of each side, which falls with the trials as that of an average."""
 
         def variance(m: Ints) -> Floats:
             return np.asarray(sum(square * n / (n + m) for square, n in sides))
 
-        fewer = np.minimum(*(n for _, n in sides))
+        fewer = np.min([n for _, n in sides], axis=0)
         return cls(diff=diff, number=fewer, variance=variance, planned=planned)
 
     def sigma(self, m: Ints) -> Floats:

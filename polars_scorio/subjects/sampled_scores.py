@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,10 +72,10 @@ class SampleLaw(Law):
         return lo, hi
 
     def further(
-        self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None
+        self, models: StrataModels, sides: Sequence[Ints], planned: int | None = None
     ) -> QuestionsAhead:
         """Pairs of columns (S, P) after further questions, with the same trials of each."""
-        sample = self._sample(models)
+        sample, (a, b) = self._sample(models), sides
         unit = np.broadcast_to(sample.scale.unit, a.shape)
         return QuestionsAhead.from_models(sample.joint, a, b, unit, sample.information)
 

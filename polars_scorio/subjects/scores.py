@@ -28,7 +28,7 @@ from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.reward_variances import RewardNoise
-from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
+from polars_scorio.maths.run_effects import ScoreRuns, widened
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
 
@@ -323,20 +323,25 @@ class StrataModels:
         """Squared noise of the trials of each model, with what is uncertain of it."""
         return self.scores.law.trial_noise(self)
 
-    def further(self, a: Ints, b: Ints, planned: int | None = None) -> Forecast:
-        """Pairs of columns (S, P) after further trials or questions; `planned`: for all looks."""
-        result, runs = self.scores.law.further(self, a, b, planned), self.pair_runs(a, b)
+    def further(self, sides: Sequence[Ints], planned: int | None = None) -> Forecast:
+        """Columns (S, P), or pairs of them, after further trials or questions.
+
+        `planned`: for all looks.
+        """
+        result, runs = self.scores.law.further(self, sides, planned), self.runs
         if runs is None:
             return result
-        states = self.table.cells.fitted
-        each, row = (states.trials / states.size)[self.places], np.arange(len(a))[:, None]
-        fewer = np.minimum(each[row, a], each[row, b]).ravel()
-        return replace(result, runs=runs.in_units(result.unit), trials=fewer)
+        row = np.arange(len(self.places))[:, None]
+        first, *second = (runs.at((row, side)) for side in sides)
+        part = first.less(second[0]) if second else first.by_score
+        fewer = np.min([self.typical_trials[row, side] for side in sides], axis=0)
+        return replace(result, runs=part.in_units(result.unit), trials=fewer.ravel())
 
-    def pair_runs(self, a: Ints, b: Ints) -> RunVariance | None:
-        """The part of runs in pairs of columns (S, P); None: nothing is seen."""
-        row, runs = np.arange(len(self.places))[:, None], self.runs
-        return None if runs is None else runs.at((row, a)).less(runs.at((row, b)))
+    @property
+    def typical_trials(self) -> Floats:
+        """Trials of a question of each model: the harmonic mean, by which noise falls."""
+        states = self.table.cells.fitted
+        return np.asarray((1 / states.mean(1 / states.n))[self.places])
 
     @property
     def reported(self) -> ModelNumbers:
@@ -425,14 +430,14 @@ class Law(ABC):
         return np.asarray(models.reported[1] ** 2)
 
     def further(
-        self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None
+        self, models: StrataModels, sides: Sequence[Ints], planned: int | None = None
     ) -> Forecast:
-        """Pairs of columns (S, P) after further trials of each question, or further questions."""
-        (mu, *_), states = models.reported, models.table.cells.fitted
-        row, noise = np.arange(len(mu))[:, None], self.trial_noise(models)
-        each = (states.trials / states.size)[models.places]
-        sides = [(noise[row, side].ravel(), each[row, side].ravel()) for side in (a, b)]
-        return TrialsAhead.from_noise((mu[row, a] - mu[row, b]).ravel(), sides, planned)
+        """Columns (S, P), or pairs, after further trials of each question, or questions."""
+        known = models.reported[0], self.trial_noise(models), models.typical_trials
+        row = np.arange(len(models.places))[:, None]
+        mu, noise, each = ([x[row, side].ravel() for side in sides] for x in known)
+        gap = mu[0] - mu[1] if len(sides) > 1 else mu[0]
+        return TrialsAhead.from_noise(gap, [*zip(noise, each, strict=True)], planned)
 
     def own_ends(self, models: StrataModels, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of models at confidences (S, 1), not inside those of the report."""

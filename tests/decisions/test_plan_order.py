@@ -3,15 +3,15 @@
 from bisect import bisect_left
 from itertools import pairwise
 from math import hypot, sqrt
-from statistics import NormalDist
+from statistics import NormalDist, harmonic_mean
 
 import polars as pl
 import pytest
 
 from tests import moments
-from tests.decisions.plan_cases import METRIC, MODELS, NEEDED, ROLES
+from tests.decisions.plan_cases import METRIC, MODELS, NEEDED, ROLES, sigmas_today
 from tests.made_logs import drawn, outcomes
-from tests.moments import W, expected, questions
+from tests.moments import W, questions
 
 # Made logs may be deterministic.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
@@ -56,11 +56,13 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, confidence):
     )
     assert rows.columns == ["domain", "model_a", "model_b", *NEEDED]
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    pairs, planned = rows.iter_rows(named=True), 0
+    pairs, planned, today = rows.iter_rows(named=True), 0, sigmas_today(log.scorio(**ROLES), METRIC)
+    report = log.scorio(**ROLES).report(METRIC)
     for domain in ("air", "web"):
         own = {model: questions(log, domain, model) for model in MODELS}
         mu = {model: float(moments.avg(counts, W)[0]) for model, counts in own.items()}
-        squares = [float(expected(own[model], 0)) for model in MODELS]
+        squares = [sigma**2 for sigma in report.filter(domain=domain)["sigma"]]
+        typical = {model: harmonic_mean(map(sum, counts)) for model, counts in own.items()}
         share = signal([mu[model] for model in MODELS], squares)
         order = sorted(MODELS, key=lambda model: -mu[model])
         for a, b in pairwise(order):
@@ -68,7 +70,8 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, confidence):
             assert (row["domain"], row["model_a"], row["model_b"]) == (domain, a, b)
 
             def square(m: int) -> float:
-                return float(sum(expected(own[each], m) for each in (a, b)))  # noqa: B023
+                left = {each: typical[each] / (typical[each] + m) for each in (a, b)}  # noqa: B023
+                return sum(today[domain, each] ** 2 * part for each, part in left.items())  # noqa: B023
 
             def enough(m: int) -> bool:
                 return m > 0 and chance(diff, square(0), square(m), z, share) >= 0.8  # noqa: B023
@@ -95,9 +98,9 @@ def test_an_order_that_is_clear_needs_nothing():
     log = pl.concat([outcomes({(9, 9): 9}, "a"), outcomes({(9, 1): 9}, "b")])
     row = log.scorio.trials_needed().row(0, named=True)
     assert (row["model_a"], row["extra_trials"], row["total"]) == ("a", 0, 0)
-    # .043 of the report: the populations alone, without the uniform prior, would have .036.
-    assert row["sigma"] == pytest.approx(hypot(*log.scorio.avg()["sigma"]), rel=1e-9)
-    assert row["sigma"] == pytest.approx(0.0429, abs=1e-4)
+    # .0429 of the report, with what is uncertain of the variance.
+    assert row["sigma"] == pytest.approx(hypot(*sigmas_today(log.scorio).values()), rel=1e-9)
+    assert row["sigma"] == pytest.approx(0.0435, abs=1e-4)
 
 
 @pytest.mark.parametrize("confidence", [0.4, 0.5, 0.95])
