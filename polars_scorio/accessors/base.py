@@ -162,21 +162,31 @@ ResultT = TypeVar("ResultT")
 
 
 class ShownFrame(pl.DataFrame):
-    """A frame that a notebook shows as a table for people; `frame` is the plain one."""
+    """A frame that is shown as a table for people; `frame` is the plain one."""
 
-    _drawn: Callable[[], str] | None = None  # HTML; lost by what makes another frame of it
+    # Text and HTML, made when they are asked for; what makes another frame of it loses them.
+    _written: Callable[[], str] | None = None
+    _drawn: Callable[[], str] | None = None
 
     @classmethod
-    def from_frame(cls, frame: pl.DataFrame, drawn: Callable[[], str]) -> ShownFrame:
-        """A frame with its drawing, which a notebook asks for."""
+    def from_frame(
+        cls,
+        frame: pl.DataFrame,
+        drawn: Callable[[], str],
+        written: Callable[[], str] | None = None,
+    ) -> ShownFrame:
+        """A frame with its drawing for a notebook, and with a text in place of Polars' own."""
         frame_shown = cls(frame)
-        frame_shown._drawn = drawn
+        frame_shown._drawn, frame_shown._written = drawn, written
         return frame_shown
 
     @property
     def frame(self) -> pl.DataFrame:
         """The plain frame."""
         return pl.DataFrame(self)
+
+    def __str__(self) -> str:
+        return super().__str__() if self._written is None else self._written()
 
     def _repr_html_(self, *, _from_series: bool = False) -> str:
         with catch_warnings():

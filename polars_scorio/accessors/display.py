@@ -63,8 +63,8 @@ class ReaderMethods(Accessor[FrameT]):
         """Leaderboard: a row for each model, the best first, and a column for each metric.
 
         `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` write it for a page or a paper. A
-        LazyFrame is collected. A notebook shows it with the main finding and drawn intervals;
-        `.frame` is the plain frame.
+        LazyFrame is collected. `print` shows it as the command does, a notebook with the main
+        finding and drawn intervals; `.frame` is the plain frame.
 
         Parameters
         ----------
@@ -118,7 +118,9 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.leaderboard import leaderboard, number_columns
         from polars_scorio.display.media.page import finding_table
         from polars_scorio.display.media.story import Wishes
+        from polars_scorio.display.media.terminal import board_text
         from polars_scorio.display.settings import Settings
+        from polars_scorio.display.table import Table
 
         board = self._asked(leaderboard, metrics or (avg(),), overall=overall, **options)
         lead = number_columns((metrics or (avg(),))[:1], judged=False)[0]
@@ -126,7 +128,11 @@ class ReaderMethods(Accessor[FrameT]):
         made = board["overall"].first() if "overall" in board.columns else None
         said = self._options(leaderboard, {**options, "overall": made})
         asked = Wishes(metrics, Settings.from_options(said))
-        return ShownFrame.from_frame(board, lambda: finding_table(self._lazy(), self._roles, asked))
+        return ShownFrame.from_frame(
+            board,
+            lambda: finding_table(self._lazy(), self._roles, asked),
+            lambda: board_text(Table.read(board, percent=None)),
+        )
 
     @takes_options()
     def write_card(

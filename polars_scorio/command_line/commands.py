@@ -54,7 +54,7 @@ from polars_scorio.display.facts.scopes import (
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.page import Order, made_page, told_words
 from polars_scorio.display.media.story import Story, Wishes, read_story
-from polars_scorio.display.media.terminal import Screen, TextColumn, cells_of
+from polars_scorio.display.media.terminal import Screen, board_lines
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Table, to_great_table, to_latex
@@ -307,27 +307,10 @@ def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     elif form == "html":
         print_text(to_great_table(board).as_raw_html())
     elif form == "table":
-        print_lines(_board_lines(board, Screen.from_output()))
+        table = Table.read(board, percent=None)
+        print_lines(board_lines(table, Screen.from_output(), "--format markdown"))
     else:
         print_table(board, form)
-
-
-_FEWEST = 3  # columns that are kept, however narrow a terminal is
-
-
-def _board_lines(board: pl.DataFrame, screen: Screen) -> list[str]:
-    """The leaderboard as a table that fits a terminal, and how many columns it leaves out."""
-    table = Table.read(board, percent=None)
-    columns = [
-        TextColumn(": ".join(filter(None, (each.group, each.head))), each.cells, each.right)
-        for each in table.columns
-    ]
-    plain, number = replace(screen, coloured=False), len(columns)
-    while len(columns) > _FEWEST and max(map(cells_of, plain.table(columns))) > screen.width:
-        columns.pop()
-    left = number - len(columns)
-    said = f"{count_of(left, 'more column')}: --format markdown. " * bool(left)
-    return [*screen.table(columns), "", *screen.prose(f"{said}{table.note}")]
 
 
 # What runs each command: a number is its exit status, an error says why there is no report.

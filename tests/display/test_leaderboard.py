@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests.display.html.logs import models
 from tests.made_logs import drawn, law, log_of_runs, long, ragged
 
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
@@ -315,3 +316,17 @@ def test_a_role_may_have_the_name_of_a_column_that_a_leaderboard_needs(log, role
     usual = log.scorio(by="domain", success=[1, 2]).leaderboard(ps.avg())
     assert_frame_equal(board.drop("headings").rename({"best": "model"} if role == "model" else {}),
                        usual.drop("headings"), check_column_order=False)  # fmt: skip
+
+
+def test_python_prints_a_leaderboard_as_the_command_does(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    log = models(3, strata=2)
+    board = log.scorio(by="bench").leaderboard(ps.avg(), ps.pass_hat_k(2))
+    lines = repr(board).split("\n")
+    assert str(board) == repr(board)
+    assert lines[0].split()[:2] == ["rank", "model"]
+    assert [line.split()[1] for line in lines[1:4]] == board["model"].to_list()
+    assert max(map(len, lines)) <= 60
+    assert "more columns: ps.to_markdown(leaderboard)." in repr(board)
+    assert str(board.frame).startswith("shape: (3, ")
+    assert str(board.head(1)).startswith("shape: (1, ")

@@ -21,7 +21,8 @@ import numpy as np
 from polars_scorio.display.blocks import Account, Column, Interval, TableBlock, TableRow, Title
 from polars_scorio.display.media.marks import Axis
 from polars_scorio.display.numbers import MINUS, plain_text, unbroken_text
-from polars_scorio.display.phrases import MISSING, short_name, visible_text
+from polars_scorio.display.phrases import MISSING, count_of, short_name, visible_text
+from polars_scorio.display.table import Table
 
 Span: TypeAlias = "tuple[str, str]"  # text and style
 Spans: TypeAlias = Sequence[Span]
@@ -404,3 +405,25 @@ def _interval_cells(column: Column, table: TableBlock, rows: Sequence[TableRow])
          (f" {each.ends}" * bool(each.ends), "faint")]
         for each, row in zip(cells, rows, strict=True)
     ]  # fmt: skip
+
+
+_FEWEST_COLUMNS = 3  # that are kept, however narrow a terminal is
+
+
+def board_lines(table: Table, screen: Screen, rest: str) -> list[str]:
+    """A leaderboard in the width of a terminal, and who writes the columns that it leaves out."""
+    columns = [
+        TextColumn(": ".join(filter(None, (each.group, each.head))), each.cells, each.right)
+        for each in table.columns
+    ]
+    number, plain = len(columns), replace(screen, coloured=False)
+    wide = [max(map(cells_of, plain.table(columns[:kept]))) for kept in range(number + 1)]
+    kept = max(_FEWEST_COLUMNS, sum(cells <= screen.width for cells in wide) - 1)
+    said = f"{count_of(number - kept, 'more column')}: {rest}. " * (kept < number)
+    return [*screen.table(columns[:kept]), "", *screen.prose(f"{said}{table.note}")]
+
+
+def board_text(table: Table) -> str:
+    """A leaderboard as Python prints it, in the width of the terminal and without colours."""
+    screen = replace(Screen.from_output(), coloured=False)
+    return "\n".join(board_lines(table, screen, "ps.to_markdown(leaderboard)"))
