@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import p_words
 from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.messages import (
     PROGRAM,
@@ -24,55 +21,58 @@ from polars_scorio.counting.log import Trials, bind_roles, collected_together
 from polars_scorio.counting.roles import is_label
 from polars_scorio.display.blocks import (
     Account,
-    Cell,
     Column,
-    Interval,
-    Style,
     TableBlock,
-    TableRow,
-    Title,
 )
-from polars_scorio.display.facts.log_summary import holds_steps, overall_of_cover
+from polars_scorio.display.facts.log_summary import Contents, holds_steps, overall_of_cover
 from polars_scorio.display.facts.ranking_facts import (
     About,
     Family,
     PairsFacts,
     RankingFacts,
-    as_number,
     rank_board,
 )
 from polars_scorio.display.facts.scopes import Scope, holds_fractions
-from polars_scorio.display.media.cost_sections import price_words
 from polars_scorio.display.media.page import log_size, worded
 from polars_scorio.display.media.sections import QuestionFacts, strata_heading, stratum_boards
 from polars_scorio.display.media.story import Story
 from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
-from polars_scorio.display.numbers import Unit, chance_words, named
+from polars_scorio.display.numbers import Unit, named
 from polars_scorio.display.phrases import (
-    MISSING,
     NumberFormat,
     about_words,
     count_of,
     judge_words,
     planned_units,
-    range_text,
     short_name,
     success_word,
     without_stratum,
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import cell_text
+from polars_scorio.display.words.answer_words import (
+    NO_PAIR,
+    answer,
+    check_title,
+    contents_sentences,
+    contents_title,
+    name_column,
+    number_column,
+    plain_table,
+    share_text,
+    tell_frontier,
+    tell_plan,
+    tell_regressions,
+    tell_reruns,
+)
 from polars_scorio.display.words.log_words import log_alerts, outcome_words
 from polars_scorio.display.words.question_words import (
     bracket_sentence,
     curve_sentences,
     question_sentences,
     questions_title,
-    rerun_sentences,
 )
 from polars_scorio.display.words.ranking_words import (
-    cheapest_title,
-    score_cell,
     tell,
     tell_pairs,
     tell_ranking,
@@ -81,6 +81,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import LEAST
 
+_LEADING = ":leading"
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
 
 
@@ -170,6 +171,13 @@ class Reply:
                      judged=judged, errored=errored)  # fmt: skip
 
     @property
+    def contents(self) -> Contents:
+        """The size of the log, and its gaps."""
+        strata = [name for name in self.cover.columns if name in {"stratum", *self.strata}]
+        asked = self.about(self.cover).removeprefix("about ")
+        return Contents.from_cover(self.cover, self.trials, strata, self.models, asked)
+
+    @property
     def looks(self) -> str:
         """Whether verdicts hold at every look, in words."""
         names = ("planned_trials", "planned_questions")
@@ -180,15 +188,6 @@ class Reply:
     def account(self, account: Account) -> list[str]:
         """An account, as lines of this terminal."""
         return told_lines(self.screen, account, None if self.asked.all else _ROWS)
-
-    def tell(
-        self, title: str, about: About | None, table: TableBlock | None = None, *, place: str = "",
-        mark: Style = "", chip: str = "", plain: str = "",
-    ) -> list[str]:  # fmt: skip
-        """A sentence, what it is about, and a table, as lines of this terminal."""
-        after = [] if table is None else [table]
-        heads = [Title(f"{place}: " * bool(place) + title, chip, mark=mark)]
-        return self.account(tell(heads, [("plain", plain)], about, *after))
 
     def next(self, *commands: str, **changes: object) -> list[str]:
         """The command to type next: the first that asks the same of the log of this call."""
@@ -237,7 +236,7 @@ def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) 
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
     planned = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
     command = reply.next(*["plan"] * (planned and not decided), "report")
-    lines = lines or reply.tell("Nothing to compare: no stratum has two models.", None)
+    lines = lines or reply.account(answer(NO_PAIR, None))
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
 
@@ -263,62 +262,23 @@ def _pairs_block(
 def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:
     """The models from the cheapest to the dearest, with the chance to be on the frontier."""
     metric, model = reply.asked.metric or avg(), reply.model
-    leading = ranks.filter(pl.col("tier") == 1).select(*reply.strata, model)
+    first = (pl.col("tier") == 1).alias(_LEADING)
+    rows = rows.join(ranks.select(*reply.strata, model, first), on=[*reply.strata, model],
+                     how="left", nulls_equal=True, maintain_order="left")  # fmt: skip
 
     def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
-        best = part.join(leading, on=leading.columns, how="semi", nulls_equal=True)
-        best = best.sort("mean_cost")
-        first = part[model].is_in(best[model].implode()).to_list()
-        unit, about = Unit.from_rows(part.with_columns(mu="estimate")), reply.facts(
-            metric, cover, "models")  # fmt: skip
-        title = "No model has a rank."
-        if best.height:
-            price = known_texts(price_words, best["mean_cost"])[0]
-            title = f"{cheapest_title(best[model][0])} It costs {price} a trial."
-        numbers = part.select(pl.col("lo", "estimate", "hi").cast(pl.Float64).fill_null(math.nan))
-        chances = known_texts(chance_words, part["prob_on_frontier"])
-        columns = [
-            name_column("model", part[model].cast(pl.String), first),
-            number_column("a trial", known_texts(price_words, part["mean_cost"])),
-            Column("interval", about.metric, [score_cell(unit, *row) for row in numbers.rows()]),
-            number_column("on frontier", chances, spare=True),
-        ]
-        table = TableBlock("scores", columns, [TableRow("a", one) for one in first], unit.percent)
-        return reply.tell(title, about, table, place=place)
+        unit = Unit.from_rows(part.with_columns(mu="estimate"))
+        leading = part[_LEADING].fill_null(value=False).to_list()
+        about = reply.facts(metric, cover, "models")
+        return reply.account(tell_frontier(part.to_dicts(), model, leading, about, unit, place))
 
-    reply.show([*reply.blocks(rows, block), *reply.next("report")], rows)
-
-
-def known_texts(say: Callable[[float], str], values: Iterable[float | None]) -> list[str]:
-    """Numbers as texts, a dash for each that is unknown."""
-    return [MISSING if each is None or math.isnan(each) else say(each) for each in values]
-
-
-def _share_text(value: float) -> str:
-    return f"{100 * value:.0f} %"
-
-
-def name_column(head: str, names: Iterable[object], bright: Sequence[bool] = ()) -> Column:
-    """Names, some of them in bold."""
-    cells = [Cell(str(name)) for name in names]
-    strong = [replace(cell, style="strong") if one else cell
-              for cell, one in zip(cells, bright, strict=False)]  # fmt: skip
-    return Column("name", head, strong or cells)
-
-
-def number_column(head: str, texts: Iterable[str], *, spare: bool = False) -> Column:
-    """Numbers, which narrow terminals leave out if they are spare."""
-    return Column("spare" if spare else "number", head, [*map(Cell, texts)])
-
-
-def plain_table(columns: Sequence[Column]) -> TableBlock:
-    """A table without intervals."""
-    return TableBlock("plain", columns, [TableRow()] * len(columns[0].cells) if columns else [])
+    reply.show([*reply.blocks(rows, block), *reply.next("report")], rows.drop(_LEADING))
 
 
 def summary_answer(reply: Reply, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
-    whole = all(good for what, _, good in cover_words(reply) if what != "ids")
+    said = contents_sentences(reply.contents)
+    whole = all(good for what, _, good in said if what != "ids")
     size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
     biased = story.verdict.bias is not None
     options = vars(reply.asked)
@@ -357,22 +317,15 @@ _SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look 
 def check_answer(reply: Reply, rows: pl.DataFrame) -> None:
     """All tests of a log, the most urgent first."""
     number = dict(rows["verdict"].value_counts().iter_rows())
-    made = count_of(rows.height - number.get("not tested", 0), "test")
-    worst = next(each for each in _SIGNS if each in number)
-    chips: dict[str, tuple[str, Style, str]] = {
-        "alarm": (f"{number.get('alarm')} of {made}: alarm.", "fail", "ALARM"),
-        "note": ("No alarm, and a fact that no test can judge.", "open", "NOTE"),
-        "look": (f"No alarm; {number.get('look')} of {made}: worth a look.", "open", "LOOK"),
-    }
-    title, mark, chip = chips.get(worst, (f"Nothing found in {made}.", "pass", "CLEAN"))
-    about = reply.facts(None, reply.cover)
-    lines = [*reply.tell(title, about, mark=mark, chip=chip), ""]
+    title, mark, chip = check_title(number)
+    account = answer(title, reply.facts(None, reply.cover), mark=mark, chip=chip)
+    lines = [*reply.account(account), ""]
     for row in rows.to_dicts():
         text = command_words(f"{row['asks']} {row['sentence']}", vars(reply.asked))
         lines += _check_lines(reply.screen, *_SIGNS[row["verdict"]], row["check"], text)
-    for what, words, good in cover_words(reply):
+    for what, words, good in contents_sentences(reply.contents):
         lines += _check_lines(reply.screen, *_SIGNS["ok" if good else "look"], what, words)
-    alarm = worst == "alarm"
+    alarm = "alarm" in number
     lines += reply.next("summary" if alarm or reply.models == 1 else "rank")
     lines += reply.screen.prose([("exit status 1", "faint")]) if alarm else []
     reply.show(lines, rows.drop("sentence"))
@@ -381,31 +334,6 @@ def check_answer(reply: Reply, rows: pl.DataFrame) -> None:
 def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -> list[str]:
     first = [("  ", ""), (word, style), ("  ", ""), (f"{what:<12}", "")]
     return screen.prose(words, indent=21, first=first)
-
-
-def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:
-    """Contents and gaps of a log: a word, a sentence, and whether all is well."""
-    cover = reply.cover
-    missing, nulls, trials = (int(cover[name].sum()) for name in ("missing", "nulls", "trials"))
-    asked = reply.about(cover).removeprefix("about ").removeprefix("these ").replace("this", "1")
-    lack = f"{missing:,} missing" if missing else "none missing"
-    yield "questions", f"{asked} for {count_of(reply.models, 'model')}, {lack}", not missing
-    yield "outcomes", f"{count_of(trials, 'trial')} with an outcome, {nulls:,} without", not nulls
-    strata = [name for name in cover.columns if name in {"stratum", *reply.strata}]
-    whole = reply.models * (cover.select(strata).n_unique() if strata else 1)
-    if cover.height < whole:
-        kind = strata[0] if len(strata) == 1 else "stratum"
-        pairs = f"{whole - cover.height:,} of {count_of(whole, 'pair')} of model and {kind}"
-        yield "strata", f"{pairs} without a trial", False
-    sizes = sorted({*(cover["questions"] + cover["missing"]).to_list()})
-    if holds_steps(reply.trials) and len(sizes) > 1:
-        yield "steps", f"they have {range_text(sizes[0], sizes[-1])} questions", False
-    planned = int(cover.get_column("planned", default=pl.Series([0])).sum())
-    if planned > trials + nulls:
-        yield "planned", f"{trials + nulls:,} of {count_of(planned, 'trial')}", False
-    repeated, unknown = int(cover["duplicates"].sum()), cover["duplicates"].null_count()
-    ids = "not checked: the rows have no trial ids" if unknown else f"{repeated:,} repeated"
-    yield "ids", ids, not (unknown or repeated)
 
 
 def _label_facts(reply: Reply) -> list[tuple[str, str]]:
@@ -421,16 +349,11 @@ def _label_facts(reply: Reply) -> list[tuple[str, str]]:
 
 def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
     """The size of a log, and its gaps."""
-    cover = reply.cover
-    least, most = cover["n_min"].min(), cover["n_max"].max()
-    asked = reply.about(cover).removeprefix("about ").removeprefix("these ").replace("this", "1")
-    lacking = [(what, words) for what, words, good in cover_words(reply) if not good]
-    size = [count_of(reply.models, "model"), asked]
-    size += [] if most is None else [f"{range_text(int(str(least)), int(str(most)))} trials"]
-    title = " \N{MULTIPLICATION SIGN} ".join(size) + (", complete." if not lacking else ".")
+    contents = reply.contents
+    lacking = [(what, words) for what, words, good in contents_sentences(contents) if not good]
     facts = reply.screen.facts([*_label_facts(reply), *lacking])
     table = frame_table(rows, _described_columns(rows))
-    lines = reply.tell(title.replace(" 1 trials", " 1 trial"), None)
+    lines = reply.account(answer(contents_title(contents), None))
     lines += [*[""] * bool(facts), *facts, *reply.account(tell([], [], None, table))]
     reply.show([*lines, *reply.next("check")], rows)
 
@@ -468,7 +391,8 @@ def rows_answer(
     """A sentence and rows with their columns as they are; what is refused is about nothing."""
     names = [name for name in _described_columns(rows) if name not in {"metric", "k"}]
     about = reply.facts(None, reply.cover) if reply.cover.height and not refused else None
-    reply.show([*reply.tell(title, about, frame_table(rows, names)), *after], rows)
+    account = answer(title, about, frame_table(rows, names))
+    reply.show([*reply.account(account), *after], rows)
 
 
 def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
@@ -480,30 +404,9 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
         part = part.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
         scale = NumberFormat.from_values(part["estimate"], part["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
-        about = reply.facts(metric, cover)
-        floors = [*map(as_number, part["noise_floor"])]
-        title = "No noise floor: some question has fewer trials than are drawn."
-        if not math.isnan(floors[0]):
-            title = f"Below {unit.size(floors[0])}, a change of a score is not news."
-            if percent and floors[0] >= max(part["estimate"][0], 1 - part["estimate"][0]):
-                title = "Any change of a score may be chance: the log is too small to tell."
-        named_ = reply.model in part.columns
-        names = part[reply.model].cast(pl.String).to_list() if named_ else ["all"]
-        scores = known_texts(partial(unit.score, sign=False), part["estimate"])
-        moved = [
-            Interval(-each, 0.0, each, "" if math.isnan(each) else f"±{unit.size(each)}", "")
-            for each in floors
-        ]
-        columns = [
-            name_column("model", names),
-            number_column(about.metric + " (%)" * unit.percent, scores),
-            Column("interval", "a rerun moves it by", moved),
-            number_column("questions flip", known_texts(_share_text, part["flips"]), spare=True),
-        ]
-        table = TableBlock("gaps", columns, [TableRow()] * len(names), unit.percent, 0.0)
-        sentence = " ".join(rerun_sentences(part.row(0, named=True), percent=percent))
-        return reply.tell(title, about, table, place=place,
-                          plain=f"{names[0]}: " * named_ + sentence)  # fmt: skip
+        model = reply.model if reply.model in part.columns else None
+        account = tell_reruns(part.to_dicts(), model, reply.facts(metric, cover), unit, place)
+        return reply.account(account)
 
     reply.show([*reply.blocks(rows, block), *reply.next("reruns", per="question")], rows)
 
@@ -511,71 +414,31 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
 def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
     """The questions that changed beyond chance, the surest first."""
     asked = reply.asked
-    change = "became better" if asked.improvements else "broke"
     question = rows.columns[rows.columns.index("trials_baseline") - 1]
-    sure = rows.filter(pl.col("qvalue") <= asked.fdr)
-    number, models = sure.select(*reply.strata, question).n_unique(), sure[reply.model].n_unique()
-    of = f", under one or more of {models:,} models" * (models > 1)
-    many = count_of(number, "question") if number else "No single question"
-    title = f"{many} {change} beyond chance{of}."
     some = rows.sort("qvalue", "pvalue", nulls_last=True, maintain_order=True)
-    bold = (some["qvalue"] <= asked.fdr).fill_null(value=False).to_list()
     names = [" / ".join(map(str, row)) for row in some.select(*reply.strata, question).rows()]
-    chances = ["" if q is None else p_words(q)[2:].removeprefix("= ") for q in some["qvalue"]]
-    columns = [
-        name_column("question", map(without_stratum, names), bold),
-        name_column("model", some[reply.model].cast(pl.String)),
-        number_column("before", known_texts(_share_text, some["rate_baseline"])),
-        number_column("now", known_texts(_share_text, some["rate"])),
-        number_column("q", chances),
-    ]
-    if rows[reply.model].n_unique() == 1:
-        del columns[1]
     level = f"against {asked.baseline}, false discovery rate {100 * asked.fdr:.6g} %"
-    lines = reply.tell(title, reply.facts(None, reply.cover, label=level), plain_table(columns))
-    reply.show([*lines, *reply.next("compare")], rows)
+    about = reply.facts(None, reply.cover, label=level)
+    account = tell_regressions(some.to_dicts(), names, reply.model, about, asked.fdr,
+                            improvements=asked.improvements)  # fmt: skip
+    reply.show([*reply.account(account), *reply.next("compare")], rows)
 
 
 def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None) -> None:
     """Further trials for neighbours in the ranking, or for intervals of a width."""
     metric, width = reply.asked.metric or avg(), reply.asked.half_width
-    sides = {"model_a": "better", "model_b": "than", reply.model: "model"}
-    keys = [name for name in (*reply.strata, *sides) if name in rows.columns]
-    extra = ["extra_trials"]
     if questions is not None:
-        extra.append("extra_questions")
-        rows = rows.join(questions.select(*keys, extra[1]), on=keys, how="left", nulls_equal=True,
-                         maintain_order="left")  # fmt: skip
-
-    def number(value: int | None) -> str:
-        return "none in sight" if value is None else f"{value:,}" if value else "decided"
+        keys = [*reply.strata, "model_a", "model_b"]
+        further = questions.select(*keys, "extra_questions")
+        rows = rows.join(further, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
-        columns = [name_column(head, part[name].cast(pl.String))
-                   for name, head in sides.items() if name in part.columns]  # fmt: skip
-        heads = {"extra_trials": "further trials", "extra_questions": "or questions"}
-        columns += [number_column(heads[name], map(number, part[name])) for name in extra]
         about = reply.facts(metric, cover, "" if width or reply.asked.pair else "pairs")
         chance = f"a chance of {100 * reply.asked.power:.6g} %"
         about = about if width else replace(about, looks=chance)
-        return reply.tell(_plan_title(part, width), about, plain_table(columns), place=place)
+        return reply.account(tell_plan(part.to_dicts(), reply.model, about, place, width))
 
     reply.show([*reply.blocks(rows, block), *reply.next("compare")], rows)
-
-
-def _plan_title(rows: pl.DataFrame, width: float | None) -> str:
-    """The first thing that needs further trials."""
-    wanted = rows.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
-    if not wanted.height:
-        return "No further trial is needed."
-    row = wanted.row(0, named=True)
-    if width is None:
-        goal = f"tell {named(row['model_a'])} from {named(row['model_b'])}"
-    else:
-        goal = f"make intervals of \N{PLUS-MINUS SIGN}{width:g}"
-    if row["extra_trials"] is None:
-        return f"No number of further trials is in sight that would {goal}."
-    return f"{count_of(row['extra_trials'], 'further trial')} of each question would {goal}."
 
 
 def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> None:
@@ -597,7 +460,7 @@ def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> N
         return reply.screen.prose(said) if sentences else []
 
     table = _question_table(reply, rows, question, whole, facts)
-    lines = [*reply.tell(title, None), *reply.blocks(rows, block)]
+    lines = [*reply.account(answer(title, None)), *reply.blocks(rows, block)]
     lines += [*reply.account(tell([], [], reply.facts(None, reply.cover), table))]
     reply.show([*lines, *reply.next("questions", format="csv")], rows)
 
@@ -616,7 +479,7 @@ def _question_table(
     each = 0 if facts.judged else whole.each
 
     def cell(share: float) -> str:
-        return f"{round(share * each)}/{each}" if each else _share_text(share)
+        return f"{round(share * each)}/{each}" if each else share_text(share)
 
     head = f"sometimes {facts.word}" if facts.mixed else "question"
     columns = [name_column(head, map(without_stratum, kept))]

@@ -74,6 +74,18 @@ def chance_words(value: float) -> str:
     return "> 99 %" if value > _SURE else "< 1 %" if value < 1 - _SURE else f"{100 * value:.0f} %"
 
 
+def money_text(value: float) -> str:
+    """An amount with two significant digits.
+
+    >>> money_text(0.01234), money_text(0), money_text(1234)
+    ('0.012', '0', '1,234')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    digits = max(0, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}"
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """How scores and their differences are written: in percent and points, or in their own unit."""

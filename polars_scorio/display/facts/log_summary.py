@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -292,6 +292,43 @@ def holds_steps(trials: Trials) -> bool:
     """Whether the strata are along one number or time, such as training steps."""
     dtypes = [*trials.strata.values()]
     return len(dtypes) == 1 and (dtypes[0].is_numeric() or dtypes[0].is_temporal())
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The size of a log, and its gaps."""
+
+    models: int
+    asked: str  # the questions, in words
+    each: tuple[int | None, int | None]  # trials of a question, the fewest and the most
+    missing: int  # questions
+    trials: int  # with an outcome
+    nulls: int  # trials without one
+    planned: int  # trials
+    repeated: int | None  # trials; unknown without ids
+    pairs: int  # of model and stratum
+    empty: int  # of these without a trial
+    kind: str  # of strata
+    uneven: tuple[int, int] | None  # fewest and most questions of steps that differ
+
+    @classmethod
+    def from_cover(
+        cls, cover: pl.DataFrame, trials: Trials, strata: Sequence[str], models: int, asked: str
+    ) -> Contents:
+        """The contents of a log from `describe()`."""
+        names = ("missing", "trials", "nulls", "duplicates")
+        missing, outcomes, nulls, repeated = (int(cover[name].sum()) for name in names)
+        planned = cover.get_column("planned", default=pl.Series([0])).sum()
+        pairs = models * (cover.select(strata).n_unique() if strata else 1)
+        sizes = cover["questions"] + cover["missing"]
+        ends = (int(str(sizes.min())), int(str(sizes.max()))) if holds_steps(trials) else (0, 0)
+        return cls(
+            models, asked.removeprefix("these ").replace("this", "1"),
+            cover.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0), missing, outcomes,
+            nulls, int(planned), None if cover["duplicates"].null_count() else repeated, pairs,
+            max(pairs - cover.height, 0), strata[0] if len(strata) == 1 else "stratum",
+            ends if ends[0] < ends[1] else None,
+        )  # fmt: skip
 
 
 def _stratum_steps(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame | None:

@@ -41,7 +41,7 @@ from polars_scorio.display.media.tables import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.numbers import chance_words, html_text, named, names_list
+from polars_scorio.display.numbers import chance_words, html_text, money_text, named, names_list
 from polars_scorio.display.phrases import count_of, range_text, short_name, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.ranking_words import cheapest_title
@@ -98,7 +98,7 @@ class Prices:
 
     def words(self, place: int) -> str:
         """The mean cost of a question, in words."""
-        return price_words(self.mean[place, 0])
+        return money_text(self.mean[place, 0])
 
 
 def _worth_chances(
@@ -112,18 +112,6 @@ def _worth_chances(
     except (ValueError, pl.exceptions.PolarsError):
         return {}
     return {visible_text(str(name)): chance for name, chance in rows.rows()}
-
-
-def price_words(value: float) -> str:
-    """An amount with two significant digits.
-
-    >>> price_words(0.01234), price_words(0), price_words(1234)
-    ('0.012', '0', '1,234')
-    """
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    digits = max(0, 1 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{digits}f}"
 
 
 def cheapest_leader(board: Board, prices: Prices) -> int:
@@ -281,9 +269,9 @@ def _price_table(prices: Prices, models: Sequence[str], never: Sequence[str]) ->
 def _price_cell(row: dict[str, object] | None) -> str:
     if row is None or row["lo"] is None:
         return "\N{EN DASH}"
-    value = "∞" if row["estimate"] is None else price_words(as_number(row["estimate"]))
-    hi = "∞" if row.get("unbounded") else price_words(as_number(row["hi"]))
-    return f'{value} <span class="k">[{price_words(as_number(row["lo"]))},&nbsp;{hi}]</span>'
+    value = "∞" if row["estimate"] is None else money_text(as_number(row["estimate"]))
+    hi = "∞" if row.get("unbounded") else money_text(as_number(row["hi"]))
+    return f'{value} <span class="k">[{money_text(as_number(row["lo"]))},&nbsp;{hi}]</span>'
 
 
 def judge_section(sheet: Sheet) -> Section:

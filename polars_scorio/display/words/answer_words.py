@@ -1,0 +1,224 @@
+"""Accounts of answers that rank nothing: contents, checks, costs, reruns, versions, plans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
+
+from polars_scorio.arguments import p_words
+from polars_scorio.display.blocks import (
+    Account,
+    Cell,
+    Column,
+    Interval,
+    Style,
+    TableBlock,
+    TableRow,
+    Title,
+)
+from polars_scorio.display.facts.log_summary import Contents
+from polars_scorio.display.facts.ranking_facts import About, as_number
+from polars_scorio.display.numbers import Unit, chance_words, money_text, named
+from polars_scorio.display.phrases import MISSING, count_of, range_text
+from polars_scorio.display.words.question_words import rerun_sentences
+from polars_scorio.display.words.ranking_words import cheapest_title, score_cell, tell
+
+Row: TypeAlias = "Mapping[str, Any]"
+NO_PAIR = "Nothing to compare: no stratum has two models."
+
+
+def answer(
+    title: str, about: About | None, table: TableBlock | None = None, *, place: str = "",
+    mark: Style = "", chip: str = "", plain: str = "",
+) -> Account:  # fmt: skip
+    """A sentence, what it is about, and a table."""
+    heads = [Title(f"{place}: " * bool(place) + title, chip, mark=mark)]
+    return tell(heads, [("plain", plain)], about, *([] if table is None else [table]))
+
+
+def known_texts(say: Callable[[float], str], values: Iterable[float | None]) -> list[str]:
+    """Numbers as texts, a dash for each that is unknown."""
+    return [MISSING if each is None or math.isnan(each) else say(each) for each in values]
+
+
+def share_text(value: float) -> str:
+    """A share in whole percent."""
+    return f"{100 * value:.0f} %"
+
+
+def name_column(head: str, names: Iterable[object], bright: Sequence[bool] = ()) -> Column:
+    """Names, some of them in bold."""
+    cells = [Cell(str(name)) for name in names]
+    strong = [replace(cell, style="strong") if one else cell
+              for cell, one in zip(cells, bright, strict=False)]  # fmt: skip
+    return Column("name", head, strong or cells)
+
+
+def number_column(head: str, texts: Iterable[str], *, spare: bool = False) -> Column:
+    """Numbers, which narrow terminals leave out if they are spare."""
+    return Column("spare" if spare else "number", head, [*map(Cell, texts)])
+
+
+def plain_table(columns: Sequence[Column]) -> TableBlock:
+    """A table without intervals."""
+    return TableBlock("plain", columns, [TableRow()] * len(columns[0].cells) if columns else [])
+
+
+# --- what is in a log -----------------------------------------------------------------------------
+
+
+def contents_title(facts: Contents) -> str:
+    """The size of a log, in a line."""
+    least, most = facts.each
+    size = [count_of(facts.models, "model"), facts.asked]
+    if least is not None and most is not None:
+        one = "trial" if least == most == 1 else "trials"
+        size.append(f"{range_text(least, most)} {one}")
+    whole = all(good for *_, good in contents_sentences(facts))
+    return " \N{MULTIPLICATION SIGN} ".join(size) + (", complete." if whole else ".")
+
+
+def contents_sentences(facts: Contents) -> list[tuple[str, str, bool]]:
+    """Contents of a log and its gaps: a word, a sentence, and whether all is well."""
+    lack = f"{facts.missing:,} missing" if facts.missing else "none missing"
+    models, whole = count_of(facts.models, "model"), facts.trials + facts.nulls
+    outcomes = f"{count_of(facts.trials, 'trial')} with an outcome, {facts.nulls:,} without"
+    said = [
+        ("questions", f"{facts.asked} for {models}, {lack}", not facts.missing),
+        ("outcomes", outcomes, not facts.nulls),
+    ]
+    if facts.empty:
+        of = f"{facts.empty:,} of {count_of(facts.pairs, 'pair')} of model and {facts.kind}"
+        said.append(("strata", f"{of} without a trial", False))
+    if facts.uneven is not None:
+        said.append(("steps", f"they have {range_text(*facts.uneven)} questions", False))
+    if facts.planned > whole:
+        said.append(("planned", f"{whole:,} of {count_of(facts.planned, 'trial')}", False))
+    ids = "not checked: the rows have no trial ids"
+    ids = ids if facts.repeated is None else f"{facts.repeated:,} repeated"
+    return [*said, ("ids", ids, facts.repeated == 0)]
+
+
+def check_title(number: Mapping[str, int]) -> tuple[str, Style, str]:
+    """The finding of the tests of a log, by how many have each verdict; its style and its word."""
+    made = count_of(sum(number.values()) - number.get("not tested", 0), "test")
+    if "alarm" in number:
+        return f"{number['alarm']} of {made}: alarm.", "fail", "ALARM"
+    if "note" in number:
+        return "No alarm, and a fact that no test can judge.", "open", "NOTE"
+    if "look" in number:
+        return f"No alarm; {number['look']} of {made}: worth a look.", "open", "LOOK"
+    return f"Nothing found in {made}.", "pass", "CLEAN"
+
+
+# --- costs, reruns, versions, plans ---------------------------------------------------------------
+
+
+def tell_frontier(rows: Sequence[Row], model: str, leading: Sequence[bool], about: About,
+                  unit: Unit, place: str) -> Account:  # fmt: skip
+    """The models from the cheapest to the dearest, with the chance to be on the frontier."""
+    title = "No model has a rank."
+    best = [row for row, one in zip(rows, leading, strict=True) if one]
+    if best:
+        cheapest = min(best, key=lambda row: row["mean_cost"])
+        amount = known_texts(money_text, [cheapest["mean_cost"]])[0]
+        title = f"{cheapest_title(cheapest[model])} It costs {amount} a trial."
+    ends = ([as_number(row[name]) for name in ("lo", "estimate", "hi")] for row in rows)
+    columns = [
+        name_column("model", (row[model] for row in rows), leading),
+        number_column("a trial", known_texts(money_text, (row["mean_cost"] for row in rows))),
+        Column("interval", about.metric, [score_cell(unit, *each) for each in ends]),
+        number_column("on frontier", known_texts(
+            chance_words, (row["prob_on_frontier"] for row in rows)), spare=True),
+    ]  # fmt: skip
+    table = TableBlock("scores", columns, [TableRow("a", one) for one in leading], unit.percent)
+    return answer(title, about, table, place=place)
+
+
+def tell_reruns(
+    rows: Sequence[Row], model: str | None, about: About, unit: Unit, place: str
+) -> Account:
+    """The noise of a rerun of each model, the noisiest first, and how many questions flip."""
+    floors, percent = [as_number(row["noise_floor"]) for row in rows], unit.percent
+    title = "No noise floor: some question has fewer trials than are drawn."
+    if not math.isnan(floors[0]):
+        title = f"Below {unit.size(floors[0])}, a change of a score is not news."
+        score = rows[0]["estimate"]
+        if percent and floors[0] >= max(score, 1 - score):
+            title = "Any change of a score may be chance: the log is too small to tell."
+    names = ["all"] if model is None else [str(row[model]) for row in rows]
+    scores = known_texts(partial(unit.score, sign=False), (row["estimate"] for row in rows))
+    moved = [
+        Interval(-each, 0.0, each, "" if math.isnan(each) else f"±{unit.size(each)}", "")
+        for each in floors
+    ]
+    columns = [
+        name_column("model", names),
+        number_column(about.metric + " (%)" * percent, scores),
+        Column("interval", "a rerun moves it by", moved),
+        number_column(
+            "questions flip", known_texts(share_text, (row["flips"] for row in rows)), spare=True
+        ),
+    ]
+    table = TableBlock("gaps", columns, [TableRow()] * len(names), percent, 0.0)
+    plain = f"{names[0]}: " * (model is not None) + " ".join(
+        rerun_sentences(rows[0], percent=percent))  # fmt: skip
+    return answer(title, about, table, place=place, plain=plain)
+
+
+def tell_regressions(rows: Sequence[Row], names: Sequence[str], model: str, about: About,
+                     fdr: float, *, improvements: bool) -> Account:  # fmt: skip
+    """The questions that changed beyond chance, the surest first."""
+    sure = [row["qvalue"] is not None and row["qvalue"] <= fdr for row in rows]
+    moved = [(name, row[model]) for row, name, one in zip(rows, names, sure, strict=True) if one]
+    number, models = (len({*each}) for each in (zip(*moved, strict=True) if moved else ((), ())))
+    of = f", under one or more of {models:,} models" * (models > 1)
+    many = count_of(number, "question") if number else "No single question"
+    change = "became better" if improvements else "broke"
+    chances = ["" if row["qvalue"] is None else p_words(row["qvalue"])[2:].removeprefix("= ")
+               for row in rows]  # fmt: skip
+    rates = {head: known_texts(share_text, (row[name] for row in rows))
+             for head, name in (("before", "rate_baseline"), ("now", "rate"))}  # fmt: skip
+    every = [row[model] for row in rows]
+    columns = [
+        name_column("question", names, sure),
+        *[name_column("model", every)] * (len({*every}) != 1),
+        *(number_column(head, texts) for head, texts in rates.items()),
+        number_column("q", chances),
+    ]
+    return answer(f"{many} {change} beyond chance{of}.", about, plain_table(columns))
+
+
+_SIDES = {"model_a": "better", "model_b": "than"}
+_FURTHER = {"extra_trials": "further trials", "extra_questions": "or questions"}
+
+
+def tell_plan(rows: Sequence[Row], model: str, about: About, place: str,
+              width: float | None) -> Account:  # fmt: skip
+    """Further trials for neighbours in the ranking, or for intervals of a width."""
+
+    def number(value: int | None) -> str:
+        return "none" if value is None else f"{value:,}" if value else "decided"
+
+    sides = {**_SIDES, model: "model"}
+    columns = [name_column(head, (row[name] for row in rows))
+               for name, head in sides.items() if name in rows[0]]  # fmt: skip
+    columns += [number_column(head, (number(row[name]) for row in rows))
+                for name, head in _FURTHER.items() if name in rows[0]]  # fmt: skip
+    return answer(_plan_title(rows, width), about, plain_table(columns), place=place)
+
+
+def _plan_title(rows: Sequence[Row], width: float | None) -> str:
+    """The first thing that needs further trials."""
+    row = next((row for row in rows if row["extra_trials"] is None or row["extra_trials"]), None)
+    if row is None:
+        return "No further trial is needed."
+    goal = f"make intervals of \N{PLUS-MINUS SIGN}{width}"
+    if width is None:
+        goal = f"tell {named(row['model_a'])} from {named(row['model_b'])}"
+    if row["extra_trials"] is None:
+        return f"No number of further trials would {goal}."
+    return f"{count_of(row['extra_trials'], 'further trial')} of each question would {goal}."
