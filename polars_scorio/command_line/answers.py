@@ -43,7 +43,7 @@ from polars_scorio.display.phrases import (
     about_words,
     count_of,
     judge_words,
-    planned_units,
+    look_words,
     short_name,
     success_word,
     without_stratum,
@@ -166,9 +166,9 @@ class Reply:
         """Metric, questions and confidence of the numbers of a part of the log."""
         sure = 0.0 if metric is None else self.asked.confidence  # of no estimate
         label = label or ("" if metric is None else self.label(metric, cover))
-        judged = judge_words(self.log._roles)
-        return About(label, sure, self.about(cover), family=family, looks=self.looks,
-                     judged=judged, errored=errored)  # fmt: skip
+        judged, looks = judge_words(self.log._roles), look_words(vars(self.asked))
+        return About(label, sure, self.about(cover), family=family, looks=looks, judged=judged,
+                     errored=errored)  # fmt: skip
 
     @property
     def contents(self) -> Contents:
@@ -176,14 +176,6 @@ class Reply:
         strata = [name for name in self.cover.columns if name in {"stratum", *self.strata}]
         asked = self.about(self.cover).removeprefix("about ")
         return Contents.from_cover(self.cover, self.trials, strata, self.models, asked)
-
-    @property
-    def looks(self) -> str:
-        """Whether verdicts hold at every look, in words."""
-        names = ("planned_trials", "planned_questions")
-        planned = next(filter(None, (getattr(self.asked, name, None) for name in names)), None)
-        unit = planned_units(getattr(self.asked, "target", "benchmark"))
-        return "" if planned is None else f"at every look (planned: {planned:,} {unit})"
 
     def account(self, account: Account) -> list[str]:
         """An account, as lines of this terminal."""
@@ -234,8 +226,8 @@ def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) 
     for metric, pairs in tables:
         decided &= pairs["better"].null_count() == 0
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
-    planned = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
-    command = reply.next(*["plan"] * (planned and not decided), "report")
+    plans = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
+    command = reply.next(*["plan"] * (plans and not decided), "report")
     lines = lines or reply.account(answer(NO_PAIR, None))
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 

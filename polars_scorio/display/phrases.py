@@ -151,9 +151,12 @@ def inference_words(
     return ", ".join(words)
 
 
-def planned_units(target: str) -> str:
-    """The unit of a planned number."""
-    return "questions" if target == "population" else "trials a question"
+def look_words(options: Mapping[str, Any]) -> str:
+    """Whether verdicts hold at every look, which they do up to a planned number."""
+    names = ("planned_trials", "planned_questions")
+    number = next(filter(None, map(options.get, names)), None)
+    unit = "questions" if options.get("target") == "population" else "trials a question"
+    return "" if number is None else f"at every look (planned: {number:,} {unit})"
 
 
 def interval_words(confidence: float, inference: str) -> str:
