@@ -13,6 +13,7 @@ import pytest
 
 from tests.display.html.logs import models, page_of, retried
 from tests.display.html.test_gallery import GALLERY, dollars
+from tests.made_logs import long
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (390, 1280, 1920)
@@ -86,20 +87,27 @@ def probed(folder: Path, html: str) -> tuple[list[list[int]], str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["usual", "many", "long", "baseline", "refused", "alarm"])
+@pytest.mark.parametrize(
+    "kind", ["usual", "many", "long", "baseline", "refused", "alarm", "errored"]
+)
 def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     log, roles = models(5, strata=2), {"by": "bench"}
     if kind == "baseline":
         log, roles = dollars(), {"baseline": "m01", "cost": "usd"}
     if kind == "many":
         log = models(25, strata=8)
+    if kind == "errored":  # each meaning of an error has a verdict
+        sure = pl.concat(
+            [long([[1, 1, 1, None]] * 60, "a" * 60), long([[0, 0, 1, 0]] * 60, "b" * 60)]
+        )
+        log, roles = sure, {"missing": "bounds"}
     if kind == "refused":
         log = log.with_columns(category=pl.lit("y" * 90))
     if kind == "alarm":
         log, roles = retried("a" * 90, "b" * 90), {}
     if kind == "long":
-        long = pl.format("{}{}", pl.lit("organisation/a-model-with-a-name-" + "x" * 200), "model")
-        log = log.with_columns(model=long, bench=pl.format("{}{}", pl.lit("y" * 90), "bench"))
+        name = pl.format("{}{}", pl.lit("organisation/a-model-with-a-name-" + "x" * 200), "model")
+        log = log.with_columns(model=name, bench=pl.format("{}{}", pl.lit("y" * 90), "bench"))
     found, complaints = probed(tmp_path, page_of(log, **roles).html())
     assert complaints == ""
     assert [row[:2] for row in found] == [[0, 0]] * len(WIDTHS)
