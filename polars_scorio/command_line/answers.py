@@ -274,7 +274,7 @@ def summary_answer(reply: Reply, story: Story) -> None:
     size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
     biased = story.verdict.bias is not None
     options = vars(reply.asked)
-    account = worded(story.account, lambda text: command_words(text, options), "aside")
+    account = worded(story.account, lambda text: command_words(text, options), "alert", "aside")
     facts = reply.screen.facts([*_story_facts(reply, story), ("log", size)])
     reply.show([*reply.account(account), "", *facts, *reply.next("check" if biased else "report")])
 
@@ -297,7 +297,8 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         steps = [text for text in story.steps if not text.startswith("Nothing")]
         facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
     facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
-              for alert in log_alerts(story.verdict)]  # fmt: skip
+              for alert in log_alerts(story.verdict)
+              if alert.text not in story.account.texts("alert")]  # fmt: skip
     counted = outcome_words(story.verdict.outcomes)
     return [*facts, *[("counted", counted)] * bool(counted)]
 

@@ -13,7 +13,7 @@ Mood = Literal["", "yes", "no"]
 Style = Literal["", "strong", "open", "pass", "fail"]
 Kind = Literal["rank", "tier", "name", "interval", "number", "spare", "chance", "verdict", "other"]
 TableKind = Literal["scores", "parts", "steps", "gaps", "gains", "gate", "plain"]
-Role = Literal["lede", "aside", "basis", "plain", "note", "clause"]
+Role = Literal["alert", "lede", "aside", "basis", "plain", "note", "clause"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,9 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     for line in _title_lines(said, size)[:3]:
         y += 1.14 * size
         parts.append(_text_element(_LEFT, y - 8, size, line, _INK, weight=700))
-    for line in _title_lines(plain_text(account.lede or account.aside), 28)[:2]:
+    alert = "".join(f"{each.partition('. ')[0]}." for each in account.texts("alert"))
+    numbers = plain_text(account.lede or account.aside)
+    for line in [*_title_lines(alert, 28)[:2], *_title_lines(numbers, 28)[:2]]:
         y += 40
         parts.append(_text_element(_LEFT, y + 4, 28, line, _SOFT))
     parts += _story_picture(story, y)

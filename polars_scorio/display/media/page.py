@@ -117,7 +117,7 @@ class Page:
     def worded(self, say: Callable[[str], str]) -> Page:
         """The page in the words of who asked for it: a command has no keywords."""
         alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
-        account = worded(self.account, say, "lede" if self.refused else "aside")
+        account = worded(self.account, say, "alert", "lede" if self.refused else "aside")
         tests = [(asks, p, verdict, say(sentence)) for asks, p, verdict, sentence in self.tests]
         checked = say(self.checked)
         return replace(self, alerts=alerts, account=account, checked=checked, tests=tests)
@@ -195,7 +195,8 @@ class Page:
 
     def markdown(self) -> str:
         """The page without its pictures and its data, for a terminal."""
-        notes = [f"- **{each.title}.** {markdown_words(each.text)}" for each in self.alerts]
+        notes = [f"- **{each.title}.** {markdown_words(each.text)}" for each in self.alerts
+                 if each.text not in self.account.texts("alert")]  # fmt: skip
         parts = [*told_markdown(self.account, notes)]
         for section in self.sections:
             if section.title:
@@ -617,8 +618,9 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     # Outputs of a notebook share one page, and an id is there once.
     drawn = drawn.replace('grid"', f'grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"')
     facts = " \N{MIDDLE DOT} ".join(map(html_text, (account.lede, *account.basis)))
+    alert = "".join(f'<p class="l">{html_text(each)}</p>' for each in account.texts("alert"))
     return _scoped_html(
-        f'<p class="t">{html_text(account.title.words)}</p><p class="l">{facts}</p>{drawn}'
+        f'<p class="t">{html_text(account.title.words)}</p>{alert}<p class="l">{facts}</p>{drawn}'
     )
 
 
@@ -666,6 +668,7 @@ def told_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
     parts = [
         f"# {markdown_words(each.words)}" for each in account.blocks if isinstance(each, Title)
     ]
+    parts += map(markdown_words, account.texts("alert"))
     verdict = f"**{account.title.chip}** " * bool(account.title.mark)
     parts.append(verdict + markdown_words(" ".join(account.texts("lede", "aside", "plain"))))
     parts += [markdown_words(_DOT.join(account.basis)), *notes]

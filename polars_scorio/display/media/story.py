@@ -38,6 +38,7 @@ from polars_scorio.display.media.step_sections import TrainingRun, next_of_steps
 from polars_scorio.display.numbers import Unit
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_steps, tell_gate
+from polars_scorio.display.words.log_words import error_alert
 from polars_scorio.display.words.ranking_words import (
     divided_steps,
     errored_steps,
@@ -109,6 +110,7 @@ class Story:
             account, steps = read.telling()
         bias = verdict.bias
         account = account if bias is None else with_bias(account, bias.names, bias.sentence)
+        account = Account([*account.blocks, *error_alert(verdict.findings)])
         return replace(read, account=account, steps=steps)
 
     def _read(self, frame: pl.LazyFrame, roles: Roles) -> Story:

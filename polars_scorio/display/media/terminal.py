@@ -316,6 +316,7 @@ def told_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
     """Titles, sentences, the first rows of the table, and clauses."""
     lines = [line for each in account.blocks if isinstance(each, Title)
              for line in _heading_lines(screen, each)]  # fmt: skip
+    lines += [line for each in account.texts("alert") for line in screen.prose(each)]
     said, basis = " ".join(account.texts("lede", "plain", "aside")), ", ".join(account.basis)
     lines += screen.prose(said) if said else []
     lines += screen.prose([(basis, "faint")]) if basis else []

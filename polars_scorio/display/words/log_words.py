@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from importlib import metadata
 
 from polars_scorio.counting.ways_out import JOINED_IDS
+from polars_scorio.display.blocks import Text
 from polars_scorio.display.facts.log_summary import metric_label
 from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogVerdict
 from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
@@ -72,6 +73,12 @@ _RUNS = {
     "few": ("These very runs", f"{_THESE}: {_FEW}"),
     "untold": ("Runs not told apart", f"{_THESE}: {_ONE}"),
 }
+
+
+def error_alert(findings: Sequence[CheckFinding]) -> list[Text]:
+    """The alarm that errors of one model decide, which stands below the title of every medium."""
+    spoken = (each.sentence for each in spoken_findings(findings) if each.check == "errors")
+    return [Text("alert", sentence) for sentence in spoken]
 
 
 def _test_alerts(findings: Sequence[CheckFinding]) -> Iterator[Alert]:

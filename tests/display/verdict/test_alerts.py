@@ -1,6 +1,7 @@
 """Warnings above the numbers of a page."""
 
 import re
+from html import unescape
 from random import Random
 
 import polars as pl
@@ -10,8 +11,10 @@ import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import numbered_models
-from polars_scorio.display.media.page import Order, made_page
-from polars_scorio.display.media.story import Wishes
+from polars_scorio.display.media.card import card_svg
+from polars_scorio.display.media.page import Order, finding_table, made_page
+from polars_scorio.display.media.story import Story, Wishes, read_story
+from polars_scorio.display.media.terminal import Screen, told_lines
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.log_words import numbered_words
 from tests.display.html.logs import models, page_of
@@ -120,15 +123,37 @@ def test_an_alarm_of_another_kind_stands_above_the_title():
     assert page.html().index("Copied trials") < page.html().index('id="headline"')
 
 
-def test_errors_of_one_model_are_said_first():
+def timed_out() -> pl.DataFrame:
+    """Two models, a third of whose trials timed out under the second one."""
     words = pl.when(pl.col("category") == 1).then(pl.lit("right")).otherwise(pl.lit("wrong"))
     broken = (pl.col("model") == "m01") & ((pl.col("question") + pl.col("trial")) % 3 == 0)
-    log = models(2, questions=40).with_columns(
+    return models(2, questions=40).with_columns(
         category=pl.when(broken).then(pl.lit("timeout")).otherwise(words)
     )
-    first, *_ = page_of(log, success="right").alerts
+
+
+def test_errors_of_one_model_are_said_first():
+    page = page_of(timed_out(), success="right")
+    first, *_ = page.alerts
     assert first.title == "More errors of one model"
     assert first.text.startswith("Errors count as failures: 3")
+    assert page.html().count("Errors count as failures") == 1 + page.json().count("Errors count")
+    _, second, *others = page.markdown().split("\n\n")
+    assert second.startswith("Errors count as failures: 3")
+    assert "More errors of one model" not in "".join(others)
+
+
+def test_every_medium_says_below_its_title_that_one_model_has_more_errors():
+    asked = Wishes((), Settings())
+    *_, story = read_story(timed_out().lazy(), Roles(success=("right",)), asked)
+    assert isinstance(story, Story)
+    said = "Errors count as failures: 34 % of m01, 0.0 % of m00"
+    lines = " ".join(told_lines(Screen(), story.account, 15))
+    notebook = finding_table(timed_out().lazy(), Roles(success=("right",)), asked)
+    for medium in (lines, card_svg(story), notebook):
+        text = " ".join(unescape(re.sub("<[^>]+>", " ", medium)).split())
+        assert text.index(said) < text.index("51.2 % against")
+        assert text.index("beats") < text.index(said)
 
 
 def test_a_log_of_few_questions_says_how_little_it_tells_of_others():
