@@ -54,9 +54,17 @@ def _add_target(add: Callable[..., object]) -> None:
     add("--target", choices=get_args(Target), default="benchmark", help=target)
 
 
-def _one_metric(parser: ArgumentParser, command: str, use: str) -> Callable[..., object]:
+_STRATA_ALONE = (
+    "Each stratum of --by has numbers of its own; no mean of strata is taken. To\n"
+    "pool their questions, name their column with --question, not with --by."
+)
+
+
+def _one_metric(
+    parser: ArgumentParser, command: str, use: str, about: str | None = None
+) -> Callable[..., object]:
     """Add the argument of a command about one metric, and return what adds the others."""
-    add = parser.add_argument_group(command).add_argument
+    add = parser.add_argument_group(command, about).add_argument
     metric = f'{use} this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     return add
@@ -306,7 +314,7 @@ def _add_coverage(parser: ArgumentParser) -> None:
 
 def _add_frontier(parser: ArgumentParser) -> None:
     add_format_argument(parser)
-    add = _one_metric(parser, "frontier", "compare the mean cost with")
+    add = _one_metric(parser, "frontier", "compare the mean cost with", _STRATA_ALONE)
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     _add_target(add)
     _add_compared(add)
@@ -333,7 +341,7 @@ def _add_card(parser: ArgumentParser) -> None:
 
 def _add_reruns(parser: ArgumentParser) -> None:
     add_format_argument(parser)
-    add = _one_metric(parser, "reruns", "print how far a rerun moves")
+    add = _one_metric(parser, "reruns", "print how far a rerun moves", _STRATA_ALONE)
     trials = "assume a rerun with N trials of each question (default: as many as in the log)"
     add("--rerun-trials", type=int, metavar="N", dest="n_rerun", help=trials)
     kinds = "print a row for each model, or for each flaky question (default: %(default)s)"

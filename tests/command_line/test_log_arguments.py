@@ -33,6 +33,22 @@ def test_roles_are_columns_or_expressions():
     assert "This model gets" in page_text("one.html")
 
 
+@pytest.mark.parametrize("command", ["frontier", "reruns"])
+def test_help_says_where_no_mean_of_strata_is_taken_and_what_pools_them(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    help_text = capsys.readouterr().out
+    assert "--overall" not in help_text
+    assert "no mean of strata is taken" in help_text
+    log = models(2, strata=2).with_columns(usd=1 + pl.col("trial") * 0.1)
+    log.write_parquet("log.parquet")
+    cost = ["--cost", "usd"] * (command == "frontier")
+    pooled = ["--question", "bench", "--question", "question"]
+    assert main([command, "log.parquet", *cost, *pooled]) == 0
+    questions = log.select("bench", "question").n_unique()
+    assert f"about these {questions} questions" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_labels_and_numbers_find_their_success():
     words = models(2).with_columns(category=pl.col("category").cast(pl.String))
