@@ -192,7 +192,9 @@ class ShownFrame(pl.DataFrame):
         with catch_warnings():
             simplefilter("ignore")  # the method that made it warned already
             drawn = "" if self._drawn is None else self._drawn()
-        return drawn or super()._repr_html_(_from_series=_from_series)
+        from polars_scorio.display.phrases import visible_text
+
+        return drawn or visible_text(super()._repr_html_(_from_series=_from_series))
 
 
 class Accessor(Generic[FrameT]):

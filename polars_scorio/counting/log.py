@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -557,6 +558,11 @@ def _refuse_reserved(what: str, name: str) -> None:
         raise ValueError(
             f"{what} has a name that Polars reads as no column or as several. Rename the column "
             "before."
+        )
+    if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", name):
+        raise ValueError(
+            f"{what} has a control character in its name, which terminals and notebooks obey. "
+            f"Rename the column before, as in df.rename({{{name!r}: ...}})."
         )
     if name.startswith(":"):
         raise ValueError(
