@@ -30,7 +30,7 @@ from polars_scorio.maths.power import difficulty_shares, removable_share
 from polars_scorio.metrics.metric import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.request import Request, refuse_judge
-from polars_scorio.subjects.question_cells import count_matrix, subject_of
+from polars_scorio.subjects.question_cells import RewardSubject, count_matrix
 
 _MODEL = ":column"  # the place of a model in its stratum
 
@@ -38,10 +38,10 @@ _MODEL = ":column"  # the place of a model in its stratum
 def average_request(trials: Trials, w: Weights | None) -> Request:
     """The request for the mean outcome of each question, and for the range of its rewards."""
     request = Request.from_trials(trials, [avg(w)])
-    subject = subject_of(request.classes, request.metrics[0][1])
-    if subject is None:
+    rewards = request.classes.need(RewardSubject)
+    if rewards is None:
         return request
-    return replace(request, classes=request.classes.needing(subject.ranged()))
+    return replace(request, classes=request.classes.needing(rewards.ranged()))
 
 
 def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
@@ -113,11 +113,9 @@ def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -
 def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> UnitOutcomes:
     """The outcomes of rows of questions, whose counts have the shape (Q, A, classes)."""
     ((metric, view),) = request.metrics
-    subject, support = subject_of(request.classes, view), request.trials.roles.bounds
-    if subject is not None and (
-        support not in {None, (0.0, 1.0)} or request.classes.beyond_counts(flat)
-    ):
-        return _measured_outcomes(subject.moments(flat), counts.sum(axis=2), support)
+    rewards, support = request.classes.need(RewardSubject), request.trials.roles.bounds
+    if rewards and (support not in {None, (0.0, 1.0)} or rewards.beyond_counts(flat)):
+        return _measured_outcomes(rewards.moments(flat), counts.sum(axis=2), support)
     if view == "categories":
         return _weighed_outcomes(
             counts, metric.weights, (metric.weights.min(), metric.weights.max())

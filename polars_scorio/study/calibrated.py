@@ -29,7 +29,7 @@ from polars_scorio.maths.interval import Estimate, Weighted, question_units, str
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.metrics.metric import Metric, quiet_infinities
-from polars_scorio.subjects.question_cells import QuestionCells, Subject
+from polars_scorio.subjects.question_cells import QuestionCells, ViewSubject
 from polars_scorio.subjects.scores import (
     INFORMATION,
     Inference,
@@ -147,7 +147,7 @@ class CalibratedInference(Inference):
         clusters = cells.clusters if self.target == "population" else None
         counted = list[tuple[Metric, View]]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
-        of_subjects = defaultdict[Subject, list[Metric]](list)
+        of_subjects = defaultdict[ViewSubject, list[Metric]](list)
         for metric, view in asked:
             subject, successes = cells.subject(view), credited_classes(metric, view, cells.classes)
             if subject is not None:

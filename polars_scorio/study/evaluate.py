@@ -24,6 +24,7 @@ from polars_scorio.subjects.question_cells import (
     UNSCORED,
     QuestionCells,
     QuestionTable,
+    RewardSubject,
     Subject,
 )
 from polars_scorio.subjects.scores import (
@@ -198,10 +199,9 @@ class Evaluated:
     @property
     def bounds(self) -> str | None:
         """Whether the range of rewards was "given" or "observed"; None: all rewards are 0 or 1."""
-        cells = self.parts[0].cells
-        subjects = ((cells.subject(view), metric) for metric, view in self.views.values())
-        bounds = (subject.bounds_of(metric) for subject, metric in subjects if subject is not None)
-        return next((each for each in bounds if each is not None and self.groups.height), None)
+        rewards = self.parts[0].cells.classes.need(RewardSubject)
+        asked = [metric for metric, view in self.views.values() if view == "rewards"]
+        return rewards.bounds_of(asked[0]) if rewards and asked and self.groups.height else None
 
     def models(self, row: Row, places: Ints, law: Law | None = None) -> StrataModels:
         """Some groups, all of them over all strata or none, by one metric and draw size.

@@ -59,7 +59,7 @@ from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.posterior import UNIFORM, PosteriorInference, QuestionPrior
 from polars_scorio.subjects import SUBJECTS
-from polars_scorio.subjects.question_cells import Asked, QuestionCells, Subject
+from polars_scorio.subjects.question_cells import Asked, QuestionCells, Subject, ViewSubject
 from polars_scorio.subjects.scores import Inference, Row, Scores
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
@@ -542,10 +542,9 @@ def on_levels(metric: MetricT, trials: Trials) -> MetricT:
 def view_of(metric: Metric, trials: Trials) -> View:
     """The view of a metric: that of a subject, or counts by category or success."""
     looks_at = metric.looks_at
-    for subject in SUBJECTS:
-        view = subject.view if subject.looks_at == looks_at else None
-        if view is not None and subject.takes(metric, trials):
-            return view
+    for subject in (each for each in SUBJECTS if issubclass(each, ViewSubject)):
+        if subject.looks_at == looks_at and subject.takes(metric, trials):
+            return subject.view
     if looks_at != "outcomes":
         raise ValueError(f"{metric.name} looks at {looks_at}, which nothing reads")
     return "success" if metric.w is None else "categories"

@@ -36,7 +36,13 @@ from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import cost_metrics
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
+from polars_scorio.subjects.question_cells import (
+    Asked,
+    Confidence,
+    Metrics,
+    QuestionCells,
+    ViewSubject,
+)
 from polars_scorio.subjects.sampled_scores import shared_questions
 from polars_scorio.subjects.scores import CORRELATION, Law, Row, RowScores, Scores, StrataModels
 
@@ -68,7 +74,7 @@ _PAID, _DEAREST = ":paid", ":dearest"
 
 
 @dataclass(frozen=True, slots=True)
-class CostSums(Subject):
+class CostSums(ViewSubject):
     """Sums of the costs of the trials of a question."""
 
     of_successes: bool  # the cost of successes too

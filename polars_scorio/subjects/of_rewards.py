@@ -55,7 +55,7 @@ from polars_scorio.subjects.question_cells import (
     Confidence,
     Metrics,
     QuestionCells,
-    Subject,
+    RewardSubject,
 )
 from polars_scorio.subjects.scores import BOUNDS, RewardLaw, Row, Scores, StretchedLaw
 
@@ -75,7 +75,7 @@ _LARGEST_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
-class RewardSums(Subject):
+class RewardSums(RewardSubject):
     """Sums of rewards, their ends, or the rewards themselves."""
 
     range: RewardRange | None  # all rewards have to be in it

@@ -30,7 +30,7 @@ from polars_scorio.maths.interval import Estimate, question_units, strata_units
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.questions import Subgroups
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
+from polars_scorio.subjects.question_cells import Confidence, Metrics, QuestionCells, ViewSubject
 from polars_scorio.subjects.scores import Row, Scores
 
 ANSWER = ":answer"
@@ -41,7 +41,7 @@ BALLOTS, TWOFOLD = ":ballots", ":twofold"
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerVotes(Subject):
+class AnswerVotes(ViewSubject):
     """The answers of each question, with the votes of each."""
 
     view = looks_at = "answers"
@@ -60,11 +60,6 @@ class AnswerVotes(Subject):
                 "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
             )
         return True
-
-    @classmethod
-    def from_asked(cls, asked: Asked) -> AnswerVotes:  # noqa: ARG003 - of other subjects
-        """The answers of all metrics."""
-        return cls()
 
     def numbers(
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,6 @@ from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.interval import Weighted
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.reward_variances import QuestionRewards
 from polars_scorio.metrics.metric import Answer, Metric
 
 if TYPE_CHECKING:
@@ -145,14 +145,15 @@ class QuestionCells:
         counts = count_matrix(self.flat, self.classes.columns())
         return np.asarray(counts[:, self.classes.successful].sum(axis=1))
 
-    def subject(self, view: View) -> Subject | None:
+    def subject(self, view: View) -> ViewSubject | None:
         """The subject of a view; None of outcomes, which are counted already."""
-        return subject_of(self.classes, view)
+        subjects = (need for need in self.classes.needs if isinstance(need, ViewSubject))
+        return next((each for each in subjects if each.view == view), None)
 
     def settled(self, asked: Sequence[tuple[Metric, View]]) -> list[tuple[Metric, View]]:
         """The metrics with the views that they have once the questions are counted."""
         for need in self.classes.needs:
-            if isinstance(need, Subject):
+            if isinstance(need, RewardSubject):
                 asked = need.settled(asked, self)
         return [*asked]
 
@@ -260,11 +261,11 @@ class QuestionTable:
         """The rows of groups that have the same questions, (M, L)."""
         return np.asarray(self.start[groups] + np.arange(self.size[groups[0]])[:, None])
 
-    def ranges(self, metric: Metric, view: View) -> tuple[Floats, Floats]:
+    def ranges(self, metric: Metric) -> tuple[Floats, Floats]:
         """The least value of a metric in each group, and how far the largest lies above it."""
-        subject = self.cells.subject(view)
-        assert subject is not None  # outcomes have that of the metric
-        return subject.ranges(metric, self.cells)
+        rewards = self.cells.classes.need(RewardSubject)
+        assert rewards is not None  # outcomes have the range of the metric
+        return rewards.ranges(metric, self.cells)
 
     def estimates(self, metric: Metric, view: View, k: int | None) -> Floats | None:
         """The unbiased estimate of each question; None if a metric has no such estimates."""
@@ -304,34 +305,24 @@ class Asked:
 
 
 class Subject(Need):
-    """A thing to ask of a log beside outcomes: how its arrays are read, and how it scores."""
+    """A thing to ask of a log beside outcomes: how its arrays are read, and what it changes."""
 
     __slots__ = ()
     view: ClassVar[View | None] = None  # of its metrics; None: it has none of its own
-    looks_at: ClassVar[str] = "outcomes"  # of metrics that may have the view
     claims: ClassVar[tuple[str, ...]] = ()  # roles that decide on the views of all metrics
     claimed: ClassVar[View] = "success"  # the view of all metrics, if a log has such a role
     binary: ClassVar[bool] = False  # needs success and failure
     page_warnings: ClassVar[tuple[type[Warning], ...]] = ()  # of what a page says in its own words
 
     @classmethod
-    def takes(cls, metric: Metric, trials: Trials) -> bool:
-        """Whether such a metric has the view in this log; refuses it where a role is lacking."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_asked(cls, asked: Asked) -> Self:
+    def from_asked(cls, asked: Asked) -> Self:  # noqa: ARG003 - of some
         """The needs of metrics of its view, or of a role that it claims, if options allow it."""
-        raise NotImplementedError
+        return cls()
 
     @classmethod
     def listed(cls, answer: Answer, roles: Roles) -> Listed | None:  # noqa: ARG003 - of some
         """The lists that an answer about groups needs if their column holds floats."""
         return None
-
-    def ranged(self) -> Self:
-        """The subject, with the least and the largest value of each question."""
-        return self
 
     def inference(self, confidence: float, target: Target) -> Any:  # noqa: ANN401 - of a module above
         """An inference of its own, which then gives the numbers of all metrics."""
@@ -342,11 +333,27 @@ class Subject(Need):
     ) -> None:
         """Find out of all groups what each of them needs, once."""
 
+    def warn(self, numbers: CellScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
+        """Warn of what is doubtful in the numbers of groups, of n trials each."""
+
+
+class ViewSubject(Subject, ABC):
+    """A subject whose metrics have a view of their own, which it scores."""
+
+    __slots__ = ()
+    view: ClassVar[View]
+    looks_at: ClassVar[str] = "outcomes"  # of metrics that may have the view
+
+    @classmethod
+    @abstractmethod
+    def takes(cls, metric: Metric, trials: Trials) -> bool:
+        """Whether such a metric has the view in this log; refuses it where a role is lacking."""
+
+    @abstractmethod
     def numbers(
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
     ) -> CellScores:
         """The calibrated numbers of metrics of the view, for each draw size and cell."""
-        raise NotImplementedError
 
     def macro_numbers(
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
@@ -354,48 +361,43 @@ class Subject(Need):
         """The numbers of means over the strata of each cell; empty if the strata give them."""
         return {}
 
-    def warn(self, numbers: CellScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
-        """Warn of what is doubtful in the numbers of groups, of n trials each."""
+    @abstractmethod
+    def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
+        """The unbiased estimate of each row of `cells.flat`; NaN if k exceeds its trials."""
 
-    def of_questions(self, metric: Metric, k: int | None, cells: QuestionCells) -> QuestionRewards:
-        """The estimate of each question, in units of its range, and its noise."""
-        raise NotImplementedError
 
+class RewardSubject(ViewSubject):
+    """The subject of questions that hold more than counts: values, which have a range."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def ranged(self) -> Self:
+        """The subject, with the least and the largest value of each question."""
+
+    @abstractmethod
     def moments(self, questions: pl.DataFrame) -> tuple[Floats, ...]:
         """The mean of each question, its standard error, and the ends of its values."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
         """The groups after n = 1, 2, ... trials of each question, up to the most of a group."""
         # A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
         # its `QUESTIONS`, each with a `SEQUENCE`. One with fewer trials stays at all.
-        raise NotImplementedError
 
-    def bounds_of(self, metric: Metric) -> str | None:
-        """Whether the range of a metric is "given" or "observed"; None if it has its own."""
-        return None
+    @abstractmethod
+    def bounds_of(self, metric: Metric) -> str:
+        """Whether the range of a metric is "given" or "observed"."""
 
+    @abstractmethod
+    def ranges(self, metric: Metric, cells: QuestionCells) -> tuple[Floats, Floats]:
+        """The least value of a metric in each cell, and how far the largest lies above it."""
+
+    @abstractmethod
     def settled(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
     ) -> Sequence[tuple[Metric, View]]:
         """Metrics with the views that they have once the questions are counted."""
-        return asked
-
-    def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
-        """The unbiased estimate of each row of `cells.flat`; NaN if k exceeds its trials."""
-        raise NotImplementedError
-
-    def ranges(self, metric: Metric, cells: QuestionCells) -> tuple[Floats, Floats]:
-        """The least value of a metric in each cell, and how far the largest lies above it."""
-        low, high = metric.support
-        groups = cells.states.groups
-        return np.full(groups, low), np.full(groups, high - low)
-
-
-def subject_of(classes: Classes, view: View) -> Subject | None:
-    """The subject of a view; None of outcomes, which are counted already."""
-    subjects = (need for need in classes.needs if isinstance(need, Subject))
-    return next((need for need in subjects if need.view == view), None)
 
 
 def question_estimates(

@@ -198,9 +198,7 @@ class Scale(NamedTuple):
             if models.metric.bounds is not None:
                 ends = tuple(np.clip(ends, *models.metric.bounds).tolist())
             return cls(low, high - low if low < high else 1.0, ends, float(low < high))
-        least, width = (
-            each[models.places] for each in models.table.ranges(models.metric, models.view)
-        )
+        least, width = (each[models.places] for each in models.table.ranges(models.metric))
         lowest = least.min(axis=1, keepdims=True)
         highest = (least + width).max(axis=1, keepdims=True)
         # Rewards that are all equal tell nothing of their range.
