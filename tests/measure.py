@@ -83,6 +83,27 @@ def function_lengths(path: Path) -> Iterator[tuple[int, str]]:
                 yield (body[-1].end_lineno or 0) - body[0].lineno + 1, node.name
 
 
+BRANCHES = (
+    *(ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.match_case),
+    *(ast.BoolOp, ast.comprehension),
+)
+
+
+def branches(path: Path, name: str) -> int:
+    """Branches of the functions of a name in a module, each condition and filter counted."""
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    found = [each for node in functions for each in ast.walk(node) if isinstance(each, BRANCHES)]
+    beside = (
+        len(getattr(each, "values", ())) - 2 for each in found if isinstance(each, ast.BoolOp)
+    )
+    filters = (len(each.ifs) - 1 for each in found if isinstance(each, ast.comprehension))
+    return len(found) + sum(beside) + sum(filters)
+
+
 def files_that_name(feature: str) -> int:
     """Modules whose code has a feature in a name or an option; `run` is a whole word."""
     word = re.compile(rf"\b{feature}s?(_\w+)?\b" if feature == "run" else feature)

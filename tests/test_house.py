@@ -24,6 +24,7 @@ from tests.measure import (
     LONG,
     MODULES,
     PACKAGE,
+    branches,
     code_lines,
     files_that_name,
     function_lengths,
@@ -32,7 +33,8 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_CODE_LINES = 31_436
-MOST_LONG_FUNCTIONS = 8
+MOST_LONG_FUNCTIONS = 7
+MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
     "report": (32, 451, 10),
@@ -71,6 +73,18 @@ def test_the_package_keeps_within_its_budget():
 def test_few_functions_are_long():
     lengths = [lines for path in MODULES for lines, _ in function_lengths(path)]
     assert sum(lines > LONG for lines in lengths) <= MOST_LONG_FUNCTIONS
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("decisions/gate.py", "gate"),
+        ("decisions/models.py", "models_of"),
+        ("study/log_checks.py", "from_log"),
+    ],
+)
+def test_the_doors_of_decisions_and_checks_have_few_branches(file, name):
+    assert 0 < branches(PACKAGE / file, name) <= MOST_BRANCHES
 
 
 @pytest.mark.parametrize("name", CALLS)

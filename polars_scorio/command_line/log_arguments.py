@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from polars_scorio.metrics.metric import Metric
 
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # of each shell
+_AGAIN = "; repeat it for several"
 _CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
 
 
@@ -148,10 +149,19 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     for role, content in columns.items():
         several = "append" if role == "question" else "store"
         add(f"--{role}", metavar="COLUMN", action=several, help=f"read {content}")
-    again = "; repeat it for several"
-    strata = f"split the log into strata, such as benchmarks, by this column{again}"
+    strata = f"split the log into strata, such as benchmarks, by this column{_AGAIN}"
     add("--by", metavar="COLUMN", action="append", default=[], help=strata)
-    success = f"count this category as a success{again}"
+    _add_outcomes(add)
+    broken = "stop at a file of a tool that cannot be read, or warn and skip it"
+    add("--on-error", choices=get_args(OnError), help=f"{broken} (default: raise)")
+    option = f"pass a keyword to the reader of the tool's log, such as scorer=match{_AGAIN}"
+    add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
+        help=option)  # fmt: skip
+
+
+def _add_outcomes(add: Callable[..., object]) -> None:
+    """Add the arguments on what outcomes mean."""
+    success = f"count this category as a success{_AGAIN}"
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
     missing = "refuse (error), drop or bracket (bounds) trials without an outcome, or count them as"
     missing += " this category (default: error)"
@@ -164,7 +174,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--first", type=int, help="count only so many trials of each question, by trial id")
     threshold = "count an outcome of at least this number as a success; NaN is missing"
     add("--threshold", type=plain_number, metavar="REWARD", help=threshold)
-    levels = f"name a possible reward, such as 0.5{again}"
+    levels = f"name a possible reward, such as 0.5{_AGAIN}"
     add("--levels", type=plain_number, action="append", metavar="REWARD", help=levels)
     bounds = "set the least and the largest possible reward (default: those of the log)"
     add("--bounds", type=plain_number, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
@@ -174,11 +184,6 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("correct"))
     wrong = rates.format("incorrect").replace("88", "78")
     add("--specificity", type=_rate_counts, metavar="78/100", help=wrong)
-    broken = "stop at a file of a tool that cannot be read, or warn and skip it"
-    add("--on-error", choices=get_args(OnError), help=f"{broken} (default: raise)")
-    option = f"pass a keyword to the reader of the tool's log, such as scorer=match{again}"
-    add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
-        help=option)  # fmt: skip
 
 
 def _rate_counts(text: str) -> tuple[int, int]:

@@ -115,20 +115,14 @@ class LogChecks:
     @classmethod
     def from_log(cls, log: Log, roles: Roles, *, ids: bool = True) -> LogChecks:
         """Read the log: for the ids of its runs, if they are wanted, and for its questions."""
-        known = roles.missing != "bounds" and (roles.missing != "error" or roles.count is not None)
-        missing = roles.missing if known else "drop"
-        unscored: Unscored = "drop" if missing == "drop" else roles.unscored
-        trials = bind_roles(log, replace(roles, missing=missing, unscored=unscored, judge=None))
-        graded = trials.category.dtype.is_float() and is_graded(trials)
-        known = knows_success(trials)
-        words = found_words(trials) if ids and known and not graded else None
+        trials, words = _tested_trials(log, roles), None
+        graded, known = is_graded(trials), knows_success(trials)
         if graded:
             scored = questions = _question_rewards(trials)
         elif known:
+            words = found_words(trials) if ids else None
             scored = questions = question_outcomes(trials, words)
-            # An errored trial may have been tried again: its failure is no outcome of a run.
-            several = questions[TRIALS].n_unique() > 1
-            if words and several and trials.roles.missing_category is not None:
+            if words and _tried_again(trials, questions):
                 scored = question_outcomes(trials.scored, words)
         else:
             groups = trials.rows().select(trials.groups).unique().sort(trials.groups)
@@ -152,7 +146,7 @@ class LogChecks:
         if words is None:
             return cls(counted, None, counted.questions, counted.questions)
         questions = scored = _run_outcomes(trials, words, classes, counted.keys)
-        if trials.roles.missing_category is not None and questions[TRIALS].n_unique() > 1:
+        if _tried_again(trials, questions):
             scored = _run_outcomes(trials.scored, words, classes, counted.keys)
         return cls(counted, words, questions, scored)
 
@@ -386,6 +380,19 @@ class LogChecks:
         return self.questions.select(columns)
 
 
+def _tested_trials(log: Log, roles: Roles) -> Trials:
+    """The trials of a log: those without an outcome count if roles say what they mean."""
+    known = roles.missing != "bounds" and (roles.missing != "error" or roles.count is not None)
+    missing = roles.missing if known else "drop"
+    unscored: Unscored = "drop" if missing == "drop" else roles.unscored
+    return bind_roles(log, replace(roles, missing=missing, unscored=unscored, judge=None))
+
+
+def _tried_again(trials: Trials, questions: pl.DataFrame) -> bool:
+    """Whether errored trials may have been tried again: their failures are no outcomes of runs."""
+    return trials.roles.missing_category is not None and questions[TRIALS].n_unique() > 1
+
+
 def _surer_copies(by_counts: CheckResult, by_runs: CheckResult) -> CheckResult:
     """Copies by counts or by pairs of runs, each of which has half of the level."""
     if by_runs.p is None:
@@ -531,8 +538,8 @@ def spoken_plan(
 
 def is_graded(trials: Trials) -> bool:
     """Whether a category is a real-valued reward, which neither success= nor levels explain."""
-    roles = trials.roles
-    if roles.successes is not None or roles.levels is not None:
+    roles, dtype = trials.roles, trials.category.dtype
+    if not dtype.is_float() or roles.successes is not None or roles.levels is not None:
         return False
     category = pl.col(CATEGORY)
     graded = trials.rows().select(((category != 0) & (category != 1)).any())

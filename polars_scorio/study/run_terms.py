@@ -370,7 +370,7 @@ class _Sums(Need):
 
 def _described_classes(trials: Trials) -> Classes | None:
     """Successes, or real-valued rewards; None if nobody says what succeeds."""
-    if trials.category.dtype.is_float() and is_graded(trials):
+    if is_graded(trials):
         return Classes(None, (1,), (_Sums(),))
     return counted_classes(trials, [], binary=True) if knows_success(trials) else None
 
