@@ -29,6 +29,7 @@ from polars_scorio.metrics.from_text import unknown_method
 from polars_scorio.metrics.metric import Metric, Weights
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import (
+    ConfidenceOptions,
     Frame,
     InferenceOptions,
     ReportOptions,
@@ -482,13 +483,13 @@ class Accessor(Generic[FrameT]):
 
         return self._drawn_rows(check(self._log_study(), self._roles), drawn)
 
-    @takes_options()
+    @takes_options(ConfidenceOptions)
     def population(
         self,
         w: Weights | None = None,
         *,
         prior: Frame | None = None,
-        confidence: float | None = None,
+        **options: Unpack[ConfidenceOptions],
     ) -> FrameT:
         """Population of the questions' success rates, as ``prior="population"`` has it.
 
@@ -503,8 +504,6 @@ class Accessor(Generic[FrameT]):
             Weights of two categories, as for `ps.bayes`. Default: success 1, failure 0.
         prior : DataFrame or LazyFrame, optional
             Earlier trials, as in `report`: they count as data.
-        confidence : float, optional
-            Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -534,7 +533,7 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.priors import population
 
-        return self._rows(population, w, earlier=prior, confidence=confidence)
+        return self._rows(population, w, earlier=prior, **options)
 
     def _options(self, function: Callable[..., object], said: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a call after a check, and what the accessor chose if they are taken."""

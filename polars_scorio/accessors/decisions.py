@@ -11,7 +11,13 @@ from polars_scorio.arguments import Overall, Per, RankMethod, RankTies, Unmatche
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import DecisionOptions, GateOptions, GateRules, SequentialOptions
+from polars_scorio.study.request import (
+    ConfidenceOptions,
+    DecisionOptions,
+    GateOptions,
+    GateRules,
+    SequentialOptions,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -477,14 +483,14 @@ class GateMethods(Accessor[FrameT]):
             regressed_questions, baseline, fdr=fdr, improvements=improvements, unmatched=unmatched
         )
 
-    @takes_options()
+    @takes_options(ConfidenceOptions)
     def reruns(
         self,
         metric: Metric | None = None,
         *,
         n: int | None = None,
         per: Per = "model",
-        confidence: float | None = None,
+        **options: Unpack[ConfidenceOptions],
     ) -> FrameT:
         """Noise floor of a rerun: how far a score moves by chance alone; flaky questions.
 
@@ -496,8 +502,6 @@ class GateMethods(Accessor[FrameT]):
             Trials of each question in the rerun. Default: as many as the log has.
         per : "model" or "question"
             A row for each model, or for each flaky question (one with both outcomes).
-        confidence : float, optional
-            Of noise floor and intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -553,22 +557,22 @@ class GateMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.reruns import reruns
 
-        return self._rows(reruns, metric, n=n, per=per, confidence=confidence)
+        return self._rows(reruns, metric, n=n, per=per, **options)
 
 
 class JudgeMethods(Accessor[FrameT]):
     """From verdicts and labels to the errors of a judge."""
 
-    @takes_options()
-    def judge_agreement(self, *, width: float = 0.1, confidence: float | None = None) -> FrameT:
+    @takes_options(ConfidenceOptions)
+    def judge_agreement(
+        self, *, width: float = 0.1, **options: Unpack[ConfidenceOptions]
+    ) -> FrameT:
         """Agreement of a judge with people, from the human labels of `truth` on some of the trials.
 
         Parameters
         ----------
         width : float
             Wanted width of the interval of the accuracy, for `extra_labels`.
-        confidence : float, optional
-            Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -619,4 +623,4 @@ class JudgeMethods(Accessor[FrameT]):
         """
         from polars_scorio.subjects.of_verdicts import judge_agreement
 
-        return self._rows(judge_agreement, width=width, confidence=confidence)
+        return self._rows(judge_agreement, width=width, **options)

@@ -15,7 +15,13 @@ from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import DecisionOptions, Prior, chosen_first
+from polars_scorio.study.request import (
+    ConfidenceOptions,
+    DecisionOptions,
+    Prior,
+    TargetOptions,
+    chosen_first,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -294,14 +300,14 @@ class ReaderMethods(Accessor[FrameT]):
 class QuestionMethods(Accessor[FrameT]):
     """From outcomes to what they say of the questions."""
 
-    @takes_options()
+    @takes_options(ConfidenceOptions)
     def questions(
         self,
         w: Weights | None = None,
         *,
         per: QuestionUnit = "question",
         unmatched: Unmatched = "error",
-        confidence: float | None = None,
+        **options: Unpack[ConfidenceOptions],
     ) -> FrameT:
         """Questions from the hardest to the easiest, with those never or always solved.
 
@@ -315,8 +321,6 @@ class QuestionMethods(Accessor[FrameT]):
             questions.
         unmatched : "error" or "drop"
             What to do about questions that some model lacks: an error, or keep the common ones.
-        confidence : float, optional
-            Confidence of rate_lo and rate_hi. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -359,20 +363,19 @@ class QuestionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.question_analysis import question_analysis
 
-        return self._rows(question_analysis, w, per=per, unmatched=unmatched, confidence=confidence)
+        return self._rows(question_analysis, w, per=per, unmatched=unmatched, **options)
 
 
 class CostMethods(Accessor[FrameT]):
     """From outcomes and costs to the models that are worth their cost."""
 
-    @takes_options()
+    @takes_options(TargetOptions)
     def frontier(
         self,
         metric: Metric | None = None,
         *,
-        target: Target | None = None,
-        confidence: float | None = None,
         unmatched: Unmatched = "error",
+        **options: Unpack[TargetOptions],
     ) -> FrameT:
         """Pareto frontier of score and mean cost, with the probability of each model to be on it.
 
@@ -382,11 +385,6 @@ class CostMethods(Accessor[FrameT]):
         ----------
         metric : Metric, optional
             The score; default `ps.avg()`. A single k.
-        target : "benchmark" or "population", optional
-            Whether the numbers are about these questions or about all that could have been
-            asked. Default: as set in `df.scorio()`, else "benchmark".
-        confidence : float, optional
-            Of the intervals and of `dominated`. Default: as set in `df.scorio()`, else 0.95.
         unmatched : "error" or "drop"
             What to do about questions that some model lacks: an error, or keep the common ones.
 
@@ -438,6 +436,4 @@ class CostMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.frontier import frontier
 
-        return self._rows(
-            frontier, metric, target=target, confidence=confidence, unmatched=unmatched
-        )
+        return self._rows(frontier, metric, unmatched=unmatched, **options)

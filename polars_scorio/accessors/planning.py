@@ -8,7 +8,7 @@ from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Overall, Unmatched
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import ConvergenceOptions, DecisionOptions
+from polars_scorio.study.request import ConfidenceOptions, ConvergenceOptions, DecisionOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 class PlanMethods(Accessor[FrameT]):
     """How many trials are enough, within each stratum."""
 
-    @takes_options()
+    @takes_options(ConfidenceOptions)
     def trials_needed(
         self,
         metric: Metric | None = None,
         *,
         half_width: float | None = None,
-        confidence: float | None = None,
         power: float = 0.8,
         max_trials: int = 1_000_000,
         simultaneous: bool | None = None,
         unmatched: Unmatched = "error",
         overall: Overall | None = None,
+        **options: Unpack[ConfidenceOptions],
     ) -> FrameT:
         """Sample size: further trials of each question until neighbours in the ranking differ.
 
@@ -43,8 +43,6 @@ class PlanMethods(Accessor[FrameT]):
         half_width : float, optional
             Plan for the interval of each model instead, until it is the score -+ `half_width`: 0.02
             is two points of a hundred.
-        confidence : float, optional
-            Confidence of the planned interval. Default: as set in `df.scorio()`, else 0.95.
         power : float
             Probability that the neighbours differ after these trials; not used with `half_width`.
         max_trials : int
@@ -102,8 +100,8 @@ class PlanMethods(Accessor[FrameT]):
         from polars_scorio.decisions.planner import trials_needed
 
         return self._rows(
-            trials_needed, metric, half_width=half_width, confidence=confidence, power=power,
-            max_trials=max_trials, simultaneous=simultaneous, unmatched=unmatched, overall=overall,
+            trials_needed, metric, half_width=half_width, power=power, max_trials=max_trials,
+            simultaneous=simultaneous, unmatched=unmatched, overall=overall, **options,
         )  # fmt: skip
 
     @takes_options(DecisionOptions)
@@ -182,14 +180,14 @@ class PlanMethods(Accessor[FrameT]):
             max_questions=max_questions, simultaneous=simultaneous, **options,
         )  # fmt: skip
 
-    @takes_options()
+    @takes_options(ConfidenceOptions)
     def next_trials(
         self,
         budget: int,
         metric: Metric | None = None,
         *,
         half_width: float | None = None,
-        confidence: float | None = None,
+        **options: Unpack[ConfidenceOptions],
     ) -> FrameT:
         """Questions to try again: those whose next trial lowers the variance of a mean most.
 
@@ -207,8 +205,6 @@ class PlanMethods(Accessor[FrameT]):
         half_width : float, optional
             Spend nothing on a model once its interval is expected to be the score -+ `half_width`.
             Default: spend the whole budget.
-        confidence : float, optional
-            Confidence of this interval. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -246,7 +242,7 @@ class PlanMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.planner import next_trials
 
-        return self._rows(next_trials, budget, metric, half_width=half_width, confidence=confidence)
+        return self._rows(next_trials, budget, metric, half_width=half_width, **options)
 
     @takes_options(DecisionOptions)
     def trajectory(

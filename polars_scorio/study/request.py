@@ -83,8 +83,20 @@ class PlanOptions(TypedDict, total=False):
     ]
 
 
-class InferenceOptions(PlanOptions, total=False):
-    """The keywords of how mu, sigma and the interval of a metric are found."""
+_Confidence: TypeAlias = Annotated[
+    float | None,
+    Option(None, "Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95."),
+]
+
+
+class ConfidenceOptions(TypedDict, total=False):
+    """The keyword of how sure intervals are."""
+
+    confidence: _Confidence
+
+
+class TargetOptions(TypedDict, total=False):
+    """The keywords of what intervals are about, and how sure they are."""
 
     target: Annotated[
         Target | None,
@@ -95,10 +107,11 @@ class InferenceOptions(PlanOptions, total=False):
             wider. Default: as set in `df.scorio()`, else "benchmark".""",
         ),
     ]
-    confidence: Annotated[
-        float | None,
-        Option(None, "Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95."),
-    ]
+    confidence: _Confidence
+
+
+class InferenceOptions(PlanOptions, TargetOptions, total=False):
+    """The keywords of how mu, sigma and the interval of a metric are found."""
 
 
 class ReportOptions(InferenceOptions, total=False):
