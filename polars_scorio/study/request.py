@@ -338,8 +338,8 @@ class RoleOptions(SharedRoles, InferenceOptions, total=False):
 
 
 UNCALIBRATED_REWARDS = (
-    "real-valued rewards have calibrated numbers alone: leave prior= out, or say "
-    "with threshold= from where on a reward is a success"
+    "real-valued rewards have calibrated numbers alone: leave prior= out, or "
+    "pass threshold= with the least reward of a success"
 )
 
 
@@ -621,18 +621,18 @@ REPORT = (
             'target="population" needs calibrated numbers: with a prior of its own for each '
             "question mu keeps a bias however many questions there are, so that the coverage of "
             "the interval goes to zero",
-            'leave prior= out, or say prior="population"'),
+            'leave prior= out, or pass prior="population"'),
     Refusal(lambda ask: ask.choice.prior is not None and ask.metric.looks_at == "costs",
             "costs have calibrated numbers alone",
             "leave prior= out"),
     Refusal(lambda ask: ask.choice.prior not in _UNWEIGHTED and ask.metric.w
             and ask.metric.uses_prior,
             "a prior (alpha, beta) is about a rate of success, and w weighs categories",
-            'say prior="uniform", or leave w= out'),
+            'pass prior="uniform", or leave w= out'),
     Refusal(lambda ask: _of_all(ask) and ask.choice.prior and ask.metric.all_trials,
             "without k, a question outside the log has no number of trials, which "
             'target="population" with a prior needs',
-            "say k, or leave prior= out"),
+            "pass k=, or leave prior= out"),
     Refusal(lambda ask: ask.choice.planned is not None and ask.view == "costs",
             "nobody knows intervals of costs that hold at every look",
             "leave {planned}= out"),
@@ -640,7 +640,7 @@ REPORT = (
             or not ask.choice.is_unbiased(ask.metric, ask.view)),
             "posterior means are biased, so intervals that hold at every look do not exist for "
             "them",
-            "use ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
+            "take ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
             "model"),
 )  # fmt: skip
 _BAND = "simultaneous=True makes one band of several k from calibrated numbers, and nobody knows"

@@ -257,7 +257,7 @@ BAD_CALLS = {
     "a plan of nothing": (
         [*GATE, "--planned-trials", "0"], 2, "as in --planned-trials 16, got 0"),
     "looks at numbers under a uniform prior": (
-        [*GATE, "--planned-trials", "8", "--prior", "uniform"], 1, "use avg or a metric of the"),
+        [*GATE, "--planned-trials", "8", "--prior", "uniform"], 1, "take avg or a metric of the"),
     "looks at numbers under the population": (
         [*GATE, "--planned-trials", "8", "--prior", "population"], 1, "without --prior, and"),
     "posterior means": (
