@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from operator import or_
-from typing import TypeVar
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
 
 import polars as pl
 
@@ -34,25 +35,13 @@ class Need:
     """The questions' numbers that a subject, or a method, counts: a value that hashes."""
 
     __slots__ = ()
-
-    @property
-    def visible(self) -> Mapping[str, pl.DataType]:
-        """Columns of a report that are its own."""
-        return {}
-
-    @property
-    def wide(self) -> bool:
-        """Whether a wide report has these columns too, beside each metric."""
-        return False
+    visible: ClassVar[Mapping[str, pl.DataType]] = MappingProxyType({})  # columns of a report
+    wide: ClassVar[bool] = False  # whether a wide report has these too, beside each metric
+    any_value: ClassVar[bool] = False  # whether the categories are numbers of any value
 
     @property
     def sees_others(self) -> bool:
         """Whether the numbers of a group depend on others, so that no filter may go below."""
-        return False
-
-    @property
-    def any_value(self) -> bool:
-        """Whether the categories are numbers of any value."""
         return False
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -236,6 +237,7 @@ class RewardNoise:
     silent_rest: Floats  # the same of their complements
     low: Floats  # least reward
     width: Floats  # of the range; 0: unknown
+    bounded: ClassVar[bool] = True  # rewards have a range
 
     @classmethod
     def from_questions(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardNoise:
@@ -259,11 +261,6 @@ class RewardNoise:
             low=low,
             width=width,
         )
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the metric has a range: rewards always have."""
-        return True
 
     @property
     def mu(self) -> Floats:

@@ -9,7 +9,6 @@ from typing import Any
 
 from polars_scorio.maths.cost_means import CostValues, QuestionCosts
 from polars_scorio.metrics.metric import (
-    Bounds,
     DrawSizes,
     Metric,
     Summary,
@@ -34,11 +33,7 @@ class CostMetric(Metric):
         "counts of successes do not hold what each trial cost: report it from a log of trials, "
         'as in df.scorio(cost="usd")'
     )
-
-    @property
-    def support(self) -> Bounds:
-        """All that a cost can be: 0 and more."""
-        return 0.0, math.inf
+    support = (0.0, math.inf)
 
     def cost_values(self, costs: QuestionCosts, k: int | None) -> CostValues:
         """Spending and reward of each question, with their noise."""

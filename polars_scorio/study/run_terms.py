@@ -361,11 +361,7 @@ class _Sums(Need):
     """Sums of values, which say all of a question."""
 
     __slots__ = ()
-
-    @property
-    def sums(self) -> bool:
-        """Whether no category is counted."""
-        return True
+    sums = True
 
 
 def _described_classes(trials: Trials) -> Classes | None:

@@ -9,7 +9,6 @@ lose no digit. A log whose costs are all below 2^-34 would lose digits and is re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -82,6 +81,7 @@ class CostSums(ViewSubject):
 
     view = looks_at = "costs"
     binary = True
+    visible = COST_FACTS
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The addend of each question to the log of the ratio of costs, around that log."""
@@ -165,11 +165,6 @@ class CostSums(ViewSubject):
             CostWarning,
             stacklevel=2,
         )
-
-    @property
-    def visible(self) -> Mapping[str, pl.DataType]:
-        """Facts beside the numbers."""
-        return COST_FACTS
 
     @property
     def _exact_columns(self) -> dict[str, dict[str, float]]:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -85,6 +86,9 @@ class RewardSums(RewardSubject):
     lists: bool  # the rewards themselves, for the best and the worst of k
 
     view = "rewards"
+    any_value = True
+    visible = MappingProxyType({BOUNDS: pl.String()})
+    sees_others = True  # models may have other values than 0 and 1, or a wider range
 
     def settled(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
@@ -239,21 +243,6 @@ class RewardSums(RewardSubject):
                 )
                 scores[metric.name, k] = numbers.with_facts(bounds=bounds)
         return scores
-
-    @property
-    def any_value(self) -> bool:
-        """Rewards have any value."""
-        return True
-
-    @property
-    def visible(self) -> Mapping[str, pl.DataType]:
-        """Whether the range was given or observed."""
-        return {BOUNDS: pl.String()}
-
-    @property
-    def sees_others(self) -> bool:
-        """Other models may have other values than 0 and 1, or a wider range."""
-        return True
 
     @property
     def sums(self) -> bool:

@@ -8,7 +8,7 @@ draws, whose credit is corrected for the errors.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -112,6 +112,8 @@ class Verdicts(Subject):
 
     claims = "truth", "judge"
     page_warnings = (JudgeWarning,)
+    visible = JUDGE_DTYPES
+    wide = True  # these say how much the correction is
 
     @classmethod
     def from_asked(cls, asked: Asked) -> Verdicts:
@@ -139,16 +141,6 @@ class Verdicts(Subject):
             if sample is None
             else sampled_judges(sample, groups, trials)
         )
-
-    @property
-    def visible(self) -> Mapping[str, pl.DataType]:
-        """The verdicts as they are, and the labels."""
-        return JUDGE_DTYPES
-
-    @property
-    def wide(self) -> bool:
-        """These say how much the correction is."""
-        return True
 
     @property
     def sees_others(self) -> bool:
