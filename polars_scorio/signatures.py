@@ -184,20 +184,10 @@ def _refuse_lack(function: str, lacking: list[str], doc: str | None) -> NoReturn
     raise TypeError(f"{_shown_name(function)}() needs {' and '.join(needs)}")
 
 
-_PRIOR = 'prior="uniform", (alpha, beta), "population", or a frame of prior trials'
-_GONE = {
-    "inference": f"numbers are calibrated unless you name a prior: {_PRIOR}",
-    "alpha0": f"say once, for all metrics, {_PRIOR}",
-    "beta0": f"say once, for all metrics, {_PRIOR}",
-}
-
-
 def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse a keyword that a function does not have, with the nearest, and all that it has."""
     known = list(known)
     for name in given:
-        if name in _GONE:
-            raise TypeError(f"{_shown_name(function)}() has no {name}=: {_GONE[name]}")
         if name not in known:
             hint = nearest_hint(name, known) or "."
             raise TypeError(

@@ -146,17 +146,6 @@ def test_a_metric_gets_the_prior_that_it_allows(metric, view, priors):
     assert tuple(choice.prior_of(metric, view) for choice in asked) == priors
 
 
-def test_whoever_says_inference_hears_of_prior(r1):
-    message = r'^pass_at_k\(\) has no inference=: numbers are calibrated unless you .* prior="unif'
-    with pytest.raises(TypeError, match=message):
-        r1.scorio.pass_at_k(2, inference="pooled")
-    for call in (r1.scorio, r1.scorio.report, r1.scorio.compare, r1.scorio.leaderboard):
-        with pytest.raises(
-            TypeError, match=r'has no inference=: .* prior="uniform", \(alpha, beta'
-        ):
-            call(inference="published")
-
-
 def test_both_inferences_have_the_same_methods():
     methods = [
         {name for name in dir(made) if not name.startswith("_")}
