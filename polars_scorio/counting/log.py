@@ -249,8 +249,8 @@ class Trials:
     model: Part | None
     question: Part
     category: Part
-    trial: Part | None
-    count: Part | None
+    trial: Part | None = None
+    count: Part | None = None
     cluster: Part | None = None
     run: Part | None = None
     answer: Part | None = None
@@ -401,15 +401,14 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         category=graded,
         misread=true_for_nan(frame, graded.expr) if boolean else None,
         reward=None if roles.threshold is None else category.expr,
-        trial=None if roles.trial is None else columns.part("trial", roles.trial),
-        count=None if roles.count is None else columns.part("count", roles.count),
-        cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
-        run=None if roles.run is None else columns.part("run", roles.run),
-        answer=None if roles.answer is None else columns.part("answer", roles.answer),
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),
-        cost=None if roles.cost is None else columns.part("cost", roles.cost),
         owner=owner,
         study=log if isinstance(log, Study) else None,
+        **{
+            role: columns.part(role, column)
+            for role in ("trial", "count", "cluster", "run", "answer", "cost")
+            if (column := getattr(roles, role)) is not None
+        },
     )
     refuse_repeats([*trials.keys, trials.question.name], owner)
     if trials.roles.missing_category is not None:

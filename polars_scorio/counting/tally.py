@@ -152,7 +152,9 @@ def _few_tallies(
 
 def refuse_count_names(trials: Trials) -> None:
     """Refuse roles of which the counts would have two columns of one name."""
-    refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
+    cluster = [] if trials.cluster is None else [trials.cluster.name]
+    keys = [*trials.keys, trials.question.name, *cluster]
+    refuse_repeats([*keys, trials.category.name, _count_name(trials)])
 
 
 def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
@@ -216,12 +218,6 @@ def counts_frame(
         pl.col(CATEGORY).alias(trials.category.name),
         pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
     )
-
-
-def _cell_keys(trials: Trials) -> list[str]:
-    """The keys of a question in a frame of counts, under the names that they have there."""
-    cluster = [] if trials.cluster is None else [trials.cluster.name]
-    return [*trials.keys, trials.question.name, *cluster]
 
 
 def _count_name(trials: Trials) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
@@ -21,7 +20,11 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.decisions.models import STRATUM
-from polars_scorio.decisions.regressed_questions import SuccessCounts, beyond_counts
+from polars_scorio.decisions.regressed_questions import (
+    SuccessCounts,
+    baseline_groups,
+    beyond_counts,
+)
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.regressions import VersionCounts, regression_tests
 from polars_scorio.study.request import Cases, GateRules
@@ -104,9 +107,8 @@ class CaseRules:
         (model,), question = trials.models, trials.question
         counts = SuccessCounts.read(groups, classes, tuple(classes.successful), question.name)
         self._refuse_unknown(counts.names)
-        sizes, stratum = np.bincount(groups[STRATUM].to_numpy()), groups[STRATUM].to_numpy()
-        old = np.cumsum(sizes) - sizes + baseline
-        single = stratum < sizes.size - 1 if trials.by else stratum >= 0
+        stratum, old = groups[STRATUM].to_numpy(), baseline_groups(groups, baseline)
+        single = stratum < old.size - 1 if trials.by else stratum >= 0
         judged_rows = []
         for (name,), places in groups.with_row_index(":place").filter(single).group_by(model):
             pairs = [(int(old[stratum[place]]), place) for place in places[":place"].to_list()]
@@ -120,7 +122,7 @@ class CaseRules:
         schema = {**trials.models, **self.schema(question.dtype)}
         del schema["score_verdict"]
         of_cases = pl.DataFrame(judged_rows, schema=schema)
-        whole = rows[STRATUM].to_numpy() == sizes.size - 1
+        whole = rows[STRATUM].to_numpy() == old.size - 1
         columns = [
             pl.when(pl.lit(pl.Series(whole))).then(pl.col(name)).alias(name)
             for name in of_cases.columns[1:]

@@ -14,7 +14,7 @@ import scipy
 
 from polars_scorio.arguments import Overall, SpokenTests, check_flag, planned_looks
 from polars_scorio.counting.judge_counts import Judge
-from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.models import (
     PAIRS,
@@ -162,7 +162,7 @@ class _ComparedPairs:
             **(_stretch_dtypes(model, self.baseline) if self.curves else {}),
             "adjusted_for": pl.String(),
             INFERENCE: pl.String(),
-            **_judged_dtypes(self.models.request.trials),
+            **(JUDGE_DTYPES if self.models.request.trials.judged else {}),
             **bounds_dtype(self.models),
         }
 
@@ -328,11 +328,6 @@ def pair_numbers(metric: Metric) -> tuple[str, ...]:
     """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
     first = "ratio" if metric.looks_at == "costs" else "diff"
     return first, "sigma", "z", "prob_better", "lo", "hi"
-
-
-def _judged_dtypes(trials: Trials) -> dict[str, pl.DataType]:
-    """The columns that pairs of models have if their outcomes are verdicts of a judge."""
-    return JUDGE_DTYPES if trials.judged else {}
 
 
 def _judged_columns(rows: ModelRows, pairs: pl.DataFrame) -> dict[str, pl.Series]:

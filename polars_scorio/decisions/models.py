@@ -203,7 +203,7 @@ def check_single_k(metric: Metric, method: str) -> None:
 
 
 def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -> Ints:
-    """The place of the baseline among the models of each stratum, which all must have."""
+    """The column of the baseline among the models of each stratum, which all must have."""
     (model,) = trials.models
     strata = groups.group_by(STRATUM, maintain_order=True).agg(
         pl.col(model).eq(pl.lit(baseline)).arg_true().first().alias("column"),

@@ -86,6 +86,12 @@ class SuccessCounts:
         return VersionCounts(self.n[before], self.c[before], self.n[after], self.c[after])
 
 
+def baseline_groups(groups: pl.DataFrame, columns: Ints) -> Ints:
+    """The group of the baseline of each stratum, by its column among the models there."""
+    sizes = np.bincount(groups[STRATUM].to_numpy())
+    return np.asarray(np.cumsum(sizes) - sizes + columns)
+
+
 BROKEN = ("broken", "broken_by_chance", "pvalue_broken")
 CANDIDATE = ":candidate"  # the place of a candidate among the groups
 _SCHEMA = {
@@ -124,9 +130,7 @@ class BrokenQuestions:
         if self.success is None or candidates.is_empty() or beyond_counts(groups, self.classes):
             return pl.DataFrame(schema=_SCHEMA)
         counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
-        sizes = np.bincount(groups[STRATUM].to_numpy())
-        old = np.cumsum(sizes) - sizes + baseline
-        names = groups[model].to_list()
+        old, names = baseline_groups(groups, baseline), groups[model].to_list()
         tests: dict[tuple[int, int], tuple[int, Floats]] = {}
         whole: dict[object, list[tuple[int, Floats]]] = {}
         for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
@@ -206,9 +210,7 @@ class _QuestionTests:
         trials, classes = self.request.trials, self.request.classes
         strata, (model,) = [*trials.strata], trials.models
         groups = with_stratum(groups.sort(*strata, model), trials)
-        columns = baseline_columns(groups, trials, self.baseline)
-        sizes = np.bincount(groups[STRATUM].to_numpy())
-        old = np.cumsum(sizes) - sizes + columns
+        old = baseline_groups(groups, baseline_columns(groups, trials, self.baseline))
         counts = SuccessCounts.read(
             groups, classes, tuple(classes.successful), trials.question.name
         )

@@ -26,7 +26,7 @@ from polars_scorio.counting.log import bind_roles, result_schema
 from polars_scorio.decisions.models import metric_of, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.interval import UnitSample
-from polars_scorio.maths.populations import beta_quantile
+from polars_scorio.maths.populations import rate_ends
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, on_levels, refuse_judge
@@ -219,7 +219,8 @@ class _Reruns:
         listed = (c > 0) & (c < n)
         number = np.bincount(table.group[listed], minlength=size.size)
         tail = (1 - self.confidence) / 2 * (number / np.maximum(size, 1))[table.group]
-        lo, hi = rate_ends(n, c, np.where(listed, tail, 0.5))
+        right, wrong = c.astype(np.float64), (n - c).astype(np.float64)
+        lo, hi = rate_ends(right, wrong, np.where(listed, tail, 0.5))
         names = table.cells.flat[table.question].gather(table.order)
         keys = evaluated.keys[table.group].with_columns(
             names.alias(table.question),
@@ -292,14 +293,6 @@ def flip_values(n: Ints, c: Ints) -> Floats:
 
 def most_flips(questions: Ints, successes: Ints, confidence: float) -> Floats:
     """The largest mean share of flips that single trials allow: 2 q (1 - q), q nearest to 1/2."""
-    lo, hi = rate_ends(questions, successes, np.full(questions.shape, (1 - confidence) / 2))
-    q = np.clip(0.5, lo, hi)
+    wrong = (questions - successes).astype(np.float64)
+    q = np.clip(0.5, *rate_ends(successes.astype(np.float64), wrong, (1 - confidence) / 2))
     return np.asarray(2 * q * (1 - q))
-
-
-def rate_ends(n: Ints, c: Ints, tail: Floats) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval of a rate, from the chance beyond either end."""
-    right, wrong = c.astype(np.float64), (n - c).astype(np.float64)
-    lo = np.where(c > 0, beta_quantile(right, wrong + 1, tail, upper=False), 0.0)
-    hi = np.where(c < n, beta_quantile(right + 1, wrong, tail, upper=True), 1.0)
-    return lo, hi

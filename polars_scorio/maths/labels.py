@@ -9,7 +9,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
 from polars_scorio.maths.judges import JudgedRate, JudgeRates
-from polars_scorio.maths.populations import beta_quantile, unit_interval
+from polars_scorio.maths.populations import rate_ends, unit_interval
 from polars_scorio.maths.posteriors import Target
 
 LEAST_OF_VERDICT = 5  # without which the trials of a verdict are unknown, unless all are labelled
@@ -242,9 +242,7 @@ def _share_of(part: Floats, whole: Floats, without: Floats | float) -> Floats:
 
 def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Clopper-Pearson interval of a share of labels; NaN without labels."""
-    tail, rest = (1 - confidence) / 2, whole - part
-    lo = np.where(part > 0, beta_quantile(part, rest + 1, tail, upper=False), 0.0)
-    hi = np.where(rest > 0, beta_quantile(part + 1, rest, tail, upper=True), 1.0)
+    lo, hi = rate_ends(part, whole - part, (1 - confidence) / 2)
     return np.where(whole > 0, lo, np.nan), np.where(whole > 0, hi, np.nan)
 
 

@@ -198,16 +198,22 @@ def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) ->
 _END = 1e-12  # from a bound: as good as on it
 
 
+def rate_ends(x: Floats, y: Floats, tail: Floats | float) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of x successes and y failures, which need not be whole."""
+    least = _END * (x + y)
+    lo = np.where(x > least, beta_quantile(x, y + 1, tail, upper=False), 0.0)
+    hi = np.where(y > least, beta_quantile(x + 1, y, tail, upper=True), 1.0)
+    return lo, hi
+
+
 def unit_interval(
     estimate: Floats, rest: Floats, questions: Floats, tail: Floats | float
 ) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval of so many questions, which need not be whole numbers."""
+    """The interval of so many right or wrong questions; of infinitely many, the estimate itself."""
     known, finite = ~np.isnan(questions), np.isfinite(questions)
     some = np.where(finite, questions, 1.0)
-    x, y = estimate * some, rest * some
-    lo = np.where(estimate > _END, beta_quantile(x, y + 1, tail, upper=False), 0.0)
-    hi = np.where(rest > _END, beta_quantile(x + 1, y, tail, upper=True), 1.0)
     exact = known & ~finite
-    lo, hi = (np.where(exact, estimate, end) for end in (lo, hi))
+    ends = rate_ends(estimate * some, rest * some, tail)
+    lo, hi = (np.where(exact, estimate, end) for end in ends)
     lo, hi = np.minimum(lo, estimate), np.maximum(hi, estimate)
     return np.where(known, lo, np.nan), np.where(known, hi, np.nan)

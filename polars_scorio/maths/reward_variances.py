@@ -15,7 +15,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
 from polars_scorio.maths.interval import UnitSample
-from polars_scorio.maths.populations import beta_quantile
+from polars_scorio.maths.populations import rate_ends
 
 _NO_NOISE = 1e-18  # in units of the squared range: rounding error of equal rewards
 
@@ -218,7 +218,6 @@ class GroupRewards:
         return QuestionRewards(values, noise, self.trials, self.group, self.groups, k, self.cluster)
 
 
-_END = 1e-12  # from a bound: as good as on it
 _MOST_TRIALS = 1e12
 _NEAR_MEDIAN = 0.499  # the ratio of both quantiles is taken no nearer to the median
 
@@ -282,9 +281,7 @@ class RewardNoise:
         """Interval on the scale of the rewards, by the chance beyond either end; or NaN."""
         u, rest, trials = self.estimate, self.rest, self.trials
         number = self._effective_trials(tail)
-        x, y = u * number, rest * number
-        lo = np.where(u > _END, beta_quantile(x, y + 1, tail, upper=False), 0.0)
-        hi = np.where(rest > _END, beta_quantile(x + 1, y, tail, upper=True), 1.0)
+        lo, hi = rate_ends(u * number, rest * number, tail)
         unseen = unseen_share(trials, tail)
         below = np.maximum(u * unseen, self.silent * unseen_share(trials * self.silent, tail))
         above = np.maximum(

@@ -239,40 +239,29 @@ class CalibratedInference(Inference):
         confidence: Floats | float,
     ) -> dict[Row, Scores]:
         """The numbers of a metric that estimates its own variance."""
+
+        def of_variance(k: int | None, noisy: Estimate) -> Numbers:
+            """About a population, with the spread of the questions."""
+            blended = metric.blend_of_means(k)
+            if blended is not None and isinstance(estimates, Weighted):
+                clustered = clusters and clusters.binary([*cells.classes.successful])
+                asked = Measurement(estimates, confidence, self.target, clustered)
+                return blend_numbers(asked, blended, noisy)
+            if self.target == "benchmark":
+                return variance_numbers(noisy, confidence)
+            states = cells.states
+            values = metric.summary(SeparatePosteriors(states.alone), k).estimate
+            unit = (values - noisy.low) / (noisy.width or 1.0)
+            units = question_units(states, unit[states.state], clusters)
+            numbers = sample_numbers(states.mean(unit), units, confidence)
+            return numbers.scaled(noisy.low, noisy.width + noisy.low)
+
         with quiet_infinities(metric):
             variances = zip(metric.row_sizes, metric.variances(estimates), strict=True)
             return {
-                (metric.name, k): Scores.from_credit(
-                    self._of_variance(metric, k, noisy, estimates, cells, clusters, confidence),
-                    metric,
-                )
+                (metric.name, k): Scores.from_credit(of_variance(k, noisy), metric)
                 for k, noisy in variances
             }
-
-    def _of_variance(
-        self,
-        metric: Metric,
-        k: int | None,
-        noisy: Estimate,
-        estimates: Weighted | States,
-        cells: QuestionCells,
-        clusters: Subgroups[States] | None,
-        confidence: Floats | float,
-    ) -> Numbers:
-        """The numbers of a variance; about a population, with the spread of the questions."""
-        blended = metric.blend_of_means(k)
-        if blended is not None and isinstance(estimates, Weighted):
-            clustered = clusters and clusters.binary([*cells.classes.successful])
-            asked = Measurement(estimates, confidence, self.target, clustered)
-            return blend_numbers(asked, blended, noisy)
-        if self.target == "benchmark":
-            return variance_numbers(noisy, confidence)
-        states = cells.states
-        values = metric.summary(SeparatePosteriors(states.alone), k).estimate
-        unit = (values - noisy.low) / (noisy.width or 1.0)
-        units = question_units(states, unit[states.state], clusters)
-        numbers = sample_numbers(states.mean(unit), units, confidence)
-        return numbers.scaled(noisy.low, noisy.width + noisy.low)
 
 
 ADJUSTED, ALONE, ALL_SIZES = "adjusted_for", "each row alone", "all k"

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 from polars.dataframe.group_by import GroupBy
 
-from polars_scorio.arguments import Overall, View, check_choice
+from polars_scorio.arguments import Overall, check_choice
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Ints
-from polars_scorio.metrics.metric import NUMBERS, Metric
+from polars_scorio.metrics.metric import NUMBERS
 from polars_scorio.study.evaluate import Evaluated, EvaluatedPart
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
@@ -71,8 +71,8 @@ def with_means(evaluated: Evaluated) -> Evaluated:
     (part,) = evaluated.parts
     facts = {fact.name: fact.to_numpy()[strata].sum(axis=1) for fact in part.facts.drop(GROUP)}
     means = {
-        row: _mean_numbers(request, metric, view, row, part, cells, strata)
-        for row, (metric, view) in (evaluated.views if part.numbers else {}).items()
+        row: _mean_numbers(evaluated, row, cells, strata)
+        for row in (evaluated.views if part.numbers else ())
     }
     summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
     whole = EvaluatedPart(cells, summed, means, part.question)
@@ -81,21 +81,14 @@ def with_means(evaluated: Evaluated) -> Evaluated:
     return replace(evaluated, groups=keys, parts=(part, whole))
 
 
-def _mean_numbers(
-    request: Request,
-    metric: Metric,
-    view: View,
-    row: Row,
-    part: EvaluatedPart,
-    cells: QuestionCells,
-    strata: Ints,
-) -> Scores:
+def _mean_numbers(evaluated: Evaluated, row: Row, cells: QuestionCells, strata: Ints) -> Scores:
     """The means of one metric and draw size over the strata of each model, groups (L, S).
 
     Numbers from the questions of all strata replace those that follow from the intervals of the
     strata, if there are any.
     """
-    inference = request.choice.inference_of(metric, view)
+    (metric, view), (part,) = evaluated.views[row], evaluated.parts
+    inference = evaluated.request.choice.inference_of(metric, view)
     pooled = inference.macro_numbers([(metric, view)], cells).get(row)
     numbers = part.numbers[row]
     if metric.looks_at == "costs" and pooled is not None:
@@ -107,7 +100,7 @@ def _mean_numbers(
             numbers.inference,
             (*means, root_of_squares(numbers.sigma[strata]), lo, hi),
             inference.mean_law(),
-            _mean_facts(request, numbers, part, strata),
+            _mean_facts(evaluated.request, numbers, part, strata),
         )
     if pooled is None:
         return scores

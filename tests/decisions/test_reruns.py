@@ -7,7 +7,8 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.decisions.reruns import flip_values, most_flips, noise_floor, rate_ends
+from polars_scorio.decisions.reruns import flip_values, most_flips, noise_floor
+from polars_scorio.maths.populations import rate_ends
 from tests.documents import study_numbers
 from tests.made_logs import long
 
@@ -68,7 +69,7 @@ def test_the_intervals_of_listed_questions_allow_for_being_listed(case):
 
 
 def test_rates_have_the_interval_of_clopper_and_pearson():
-    lo, hi = rate_ends(np.array([9, 9, 9]), np.array([0, 4, 9]), np.full(3, 0.025))
+    lo, hi = rate_ends(np.array([0.0, 4, 9]), np.array([9.0, 5, 0]), 0.025)
     for place, c in enumerate([0, 4, 9]):
         expected = stats.binomtest(c, 9).proportion_ci(0.95)
         assert (lo[place], hi[place]) == pytest.approx((expected.low, expected.high), abs=1e-12)
