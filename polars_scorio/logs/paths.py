@@ -43,8 +43,7 @@ def plain_path(file: PathT) -> PathT:
 def side_file(file: Path, name: str) -> Path:
     """The file of some name beside another one, compressed or not; it need not exist."""
     sides = [file.with_name(f"{name}{ending}") for ending in ("", *_NAMES)]
-    there = next(filter(lexists, sides), None)
-    return sides[0] if there is None else readable_file(there)
+    return next(map(readable_file, filter(lexists, sides)), sides[0])
 
 
 def open_plain(file: Path) -> BinaryIO:

@@ -134,17 +134,13 @@ def _entrant_names(
     # A provider has each prompt once: the next entrant begins where a prompt comes again.
     prompts = defaultdict[str, list[set[str]]](lambda: [set()])
     names = {}
-    for place, name, label in sorted({(i, *_entrant_key(each)) for i, each in placed}):
+    entered = {(i, _provider_name(e["provider"]), _prompt_label(e["prompt"])) for i, e in placed}
+    for place, name, label in sorted(entered):
         if label in prompts[name][-1]:
             prompts[name].append(set())
         prompts[name][-1].add(label)
         names[place, name] = _numbered_name(name, len(prompts[name]))
     return names
-
-
-def _entrant_key(outcome: Mapping[str, Any]) -> tuple[str, str]:
-    """Provider and prompt of an outcome."""
-    return _provider_name(outcome["provider"]), _prompt_label(outcome["prompt"])
 
 
 def _numbered_name(name: str, number: int) -> str:
