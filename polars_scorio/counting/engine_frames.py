@@ -1,4 +1,4 @@
-"""Questions to the engine of a frame, through narwhals: its schema and two aggregations.
+"""Questions to the engine of a frame, through narwhals: its schema and one or two aggregations.
 
 Rows are only ever counted. Distinct ids inside a group_by would be cheaper, but for Dask narwhals
 (2.29) adds up the distinct ids of each partition, and an id that is in two of them is lost.
@@ -18,6 +18,7 @@ from narwhals.stable.v2.dtypes import DType
 from polars_scorio.counting.checks import IDS, NO_ID
 from polars_scorio.counting.log import CATEGORY, COUNT, TRIAL
 
+_BITS, _MOST_IDS = ":bits", 53  # a float sums the powers of two below 2^53 exactly
 EngineFrame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
 # As what a column of Python objects, or of numbers behind a dictionary, is read.
@@ -97,20 +98,36 @@ def threshold_reached() -> pl.Expr:
 def category_counts(
     log: EngineLog, keys: Sequence[str], category: nw.Expr, trial: str | None
 ) -> pl.DataFrame:
-    """How many rows with some keys have each category (`COUNT`), and how many no id (`NO_ID`)."""
+    """How many rows with some keys have each category (`COUNT`), and the sum of 2^id (`_BITS`)."""
     columns, sums = [category.alias(CATEGORY)], [nw.len().alias(COUNT)]
-    if trial is not None:
-        columns.append(nw.col(trial).is_null().cast(nw.Int64).alias(NO_ID))
-        sums.append(nw.col(NO_ID).sum())
+    if trial is not None and log.plain[trial].is_integer():
+        number = nw.col(trial)
+        small = (number >= 0) & (number < _MOST_IDS)
+        bit = nw.when(small).then(nw.lit(2.0) ** number).otherwise(nw.lit(2.0**_MOST_IDS))
+        columns.append(bit.alias(_BITS))
+        sums.append(nw.col(_BITS).sum())
     rows = log.frame.select(*map(log.column, keys), *columns)
     return collect_engine(rows.group_by(*keys, CATEGORY).agg(*sums))
 
 
+def has_distinct_ids(counts: pl.DataFrame, keys: Sequence[str]) -> bool:
+    """Whether the sums of 2^id show that no question has an id twice; many ids they cannot show."""
+    # As many ones as terms: each power is there once. Floats are exact up to 2^53.
+    if _BITS not in counts:
+        return False
+    questions = counts.lazy().group_by(keys).agg(pl.col(_BITS, COUNT).sum())
+    ones = pl.col(_BITS).cast(pl.UInt64, strict=False).bitwise_count_ones()
+    settled = (pl.col(_BITS) < 2.0**_MOST_IDS) & (ones == pl.col(COUNT))
+    return bool(questions.select(settled.all()).collect().item())
+
+
 def distinct_ids(log: EngineLog, keys: Sequence[str], trial: str) -> pl.DataFrame:
-    """How many trial ids each question has (`IDS`)."""
+    """How many trial ids each question has (`IDS`), and how many rows without one (`NO_ID`)."""
     rows = log.frame.select(*map(log.column, keys), log.column(trial).alias(TRIAL))
     ids = rows.group_by(*keys, TRIAL).agg(nw.len().alias(COUNT))
-    return collect_engine(ids.group_by(*keys).agg(nw.len().alias(IDS)))
+    none = nw.when(nw.col(TRIAL).is_null()).then(nw.col(COUNT)).otherwise(nw.lit(0))
+    each = ids.with_columns(none.alias(NO_ID)).group_by(*keys)
+    return collect_engine(each.agg(nw.len().alias(IDS), nw.col(NO_ID).sum()))
 
 
 def _plain_dtype(frame: EngineFrame, name: str) -> DType:

@@ -42,12 +42,13 @@ def count_trials(
     ----------
     frame : frame of any engine that narwhals supports
         The log: a DataFrame of PySpark, Dask, pandas or Polars, a relation of DuckDB, a table of
-        Ibis or pyarrow, ... A lazy one runs here, twice if duplicates are checked.
+        Ibis or pyarrow, ... A lazy one runs here, twice if duplicates are checked and trial ids
+        are not integers from 0 to 52.
     model, question, trial, category, by
         Column names, as in `Scorio.__call__`; compute other columns in the engine first.
     threshold, missing, n, cluster, validate
         As in `Scorio.__call__`. ``validate=False`` skips the check for duplicates, which is most of
-        the work.
+        the work if it needs a second run.
 
     Returns
     -------
@@ -131,10 +132,10 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     if roles.threshold is not None:
         counts = counts.with_columns(engine_frames.threshold_reached())
     questions, few = _engine_tallies(counts, trials)
-    if trial is not None:
-        ids = engine_frames.distinct_ids(log, keys, trial)
-        identities = _engine_identities(counts, ids, trials)
-        questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
+    if trial is None or engine_frames.has_distinct_ids(counts, keys):
+        return counts_frame(questions, trials, (), few)
+    ids = _with_log_dtypes(engine_frames.distinct_ids(log, keys, trial), trials)
+    questions = questions.join(ids, on=keys, how="left", nulls_equal=True)
     return counts_frame(questions, trials, identity_rules(trials), few)
 
 
@@ -144,15 +145,6 @@ def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> tuple[pl.LazyFrame,
     count = pl.col(COUNT).alias("count")
     roles = replace(trials.roles, trial=None, count=count, threshold=None)
     return category_tallies(bind_roles(frame, roles), in_memory=True)
-
-
-def _engine_identities(counts: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
-    """How many distinct trial ids a question has, and how many are null."""
-    keys = [*trials.keys, trials.question.name]
-    frame = pl.concat(
-        [_with_log_dtypes(counts, trials), _with_log_dtypes(ids, trials)], how="diagonal"
-    )
-    return frame.group_by(keys).agg(pl.col(IDS, NO_ID).sum())
 
 
 def _with_log_dtypes(counted: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

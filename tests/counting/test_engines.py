@@ -137,7 +137,7 @@ def test_a_threshold_is_reached_missed_or_missing():
 
 def test_distinct_ids_are_counted_null_as_one():
     log = engine_log(LOG, ["q", "trial"])
-    assert distinct_ids(log, ["q"], "trial").sort("q").rows() == [(1, 2), (2, 1)]
+    assert distinct_ids(log, ["q"], "trial").sort("q").rows() == [(1, 2, 1), (2, 1, 0)]
 
 
 def test_a_frame_that_narwhals_does_not_know_is_refused():

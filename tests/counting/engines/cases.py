@@ -76,6 +76,13 @@ COUNTED = [
     ),
     Case("unidentified", twice(long([[0, 1], [1, 1, 0]])), {"trial": None}),
     Case("unchecked", twice(long([[0, 1], [1, 1, 0]])), {"validate": False}),
+    Case(
+        "ids from 49 to 55",
+        LOG.with_columns(pl.col("trial") + 49),
+        {"by": "domain"},
+        {"success": 2},
+    ),
+    Case("ids below 0", LOG.with_columns(pl.col("trial") - 3), {"by": "domain"}, {"success": 2}),
     Case("clusters", CLUSTERS, {"by": "domain", "cluster": "passage"}, {"success": 2}),
     Case("empty", LOG.clear(), {"by": "domain"}, {"success": 2}),
 ]
@@ -86,6 +93,9 @@ REFUSED = [
     Case("missing under a threshold", FLOATS, {"threshold": 0.5}),
     Case("a threshold for words", LABELS, {"by": "domain", "threshold": 0.5}),
     Case("duplicates", twice(long([[0, 1], [1, 1, 0], [1, 1]]))),
+    Case(
+        "duplicates of large ids", twice(LOG.with_columns(pl.col("trial") + 60)), {"by": "domain"}
+    ),
     Case("duplicates in a stratum", twice(LOG), {"by": "domain"}),
     Case("no strata", LOG),
     Case("null model", LOG.with_columns(without("model")), {"by": "domain"}),

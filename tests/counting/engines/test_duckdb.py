@@ -18,7 +18,7 @@ from tests.counting.engines.cases import (
 )
 
 pytestmark = pytest.mark.duckdb
-pytest.importorskip("narwhals")
+nw = pytest.importorskip("narwhals.stable.v2")
 duckdb = pytest.importorskip("duckdb")
 
 
@@ -69,5 +69,30 @@ def test_nothing_but_counts_is_collected(relation, monkeypatch):
 
     monkeypatch.setattr(engine_frames, "collect_engine", watched)
     counts = ps.count_trials(relation(LOG), by="domain")
-    assert heights == [counts.height, counts.n_unique(["domain", "model", "question"])]
+    assert heights == [counts.height]  # ids below 53 are summed in the same pass
     assert LOG.height > counts.height
+    ps.count_trials(relation(LOG.with_columns(pl.col("trial") + 60)), by="domain")
+    assert heights[1:] == [counts.height, counts.n_unique(["domain", "model", "question"])]
+
+
+@pytest.mark.parametrize("ids", [
+    [0, 0], [0, 0, 1], [1, 1, 2, 2], [0, 1, 1, 1, 1], [51, 51], [52, 52], [52] * 3, [52, 52, 51],
+    [-1, -1], [-1, -1, 0], [0, 53], [None, 1], [2, 2, 3, 4, 4], [*range(52), 0],
+])  # fmt: skip
+def test_sums_of_powers_never_take_an_id_that_is_there_twice_for_two(relation, ids):
+    log = pl.DataFrame({"model": "m", "question": 0, "trial": ids, "category": 1})
+    engine = engine_frames.engine_log(relation(log), log.columns)
+    counts = engine_frames.category_counts(
+        engine, ["model", "question"], nw.col("category"), "trial"
+    )
+    assert not engine_frames.has_distinct_ids(counts, ["model", "question"])
+
+
+@pytest.mark.parametrize("ids", [[0], [52], [3, 1, 2], [*range(53)], [*range(1, 53)], [5, 17, 40]])
+def test_sums_of_powers_show_that_ids_differ(relation, ids):
+    log = pl.DataFrame({"model": "m", "question": 0, "trial": ids, "category": ids})
+    engine = engine_frames.engine_log(relation(log), log.columns)
+    counts = engine_frames.category_counts(
+        engine, ["model", "question"], nw.col("category"), "trial"
+    )
+    assert engine_frames.has_distinct_ids(counts, ["model", "question"])
