@@ -25,16 +25,17 @@ from polars_scorio.display.blocks import (
     TableBlock,
 )
 from polars_scorio.display.facts.log_summary import Contents, holds_steps, overall_of_cover
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
     Family,
     PairsFacts,
     RankingFacts,
     rank_board,
+    stratum_boards,
 )
 from polars_scorio.display.facts.scopes import Scope, holds_fractions
 from polars_scorio.display.media.page import log_size, worded
-from polars_scorio.display.media.sections import QuestionFacts, strata_heading, stratum_boards
 from polars_scorio.display.media.story import Story
 from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
 from polars_scorio.display.numbers import Unit, named
@@ -77,6 +78,7 @@ from polars_scorio.display.words.ranking_words import (
     tell_pairs,
     tell_ranking,
 )
+from polars_scorio.display.words.section_words import strata_heading
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import LEAST
@@ -287,7 +289,7 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         boards = stratum_boards(story.parts)
         facts.append(("where", strata_heading(boards, board.models[0], story.log.noun)))
     fan = story.fan
-    if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
+    if fan is not None and not fan.fractions and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
         least, most = (board.unit.score(fan.numbers[kind, 0, -1, 0]) for kind in (1, 0))
         once = f"{most} {fan.word} at least once in {many:,}, {least} all {many:,} times"

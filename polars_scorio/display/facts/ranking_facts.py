@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from polars_scorio.decisions.compare import pair_ends
 from polars_scorio.display.facts.scopes import Scope, lead_label, lead_rows
 from polars_scorio.display.numbers import Unit, gap_unit
 from polars_scorio.display.phrases import count_of, text_list, these_questions
@@ -435,3 +436,24 @@ class AllPairs:
         return cls(
             sheet.board.models, sheet.main.pairs.select("model_a", "model_b", decided).rows()
         )
+
+
+def stratum_boards(parts: Sequence[Scope]) -> dict[str, Board]:
+    """The models of each stratum."""
+    return {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
+
+
+def sure_winners(boards: dict[str, Board]) -> dict[str, str]:
+    """The strata in which one of several models is the best beyond chance, with its name."""
+    several = ((name, each) for name, each in boards.items() if len(each.models) > 1)
+    return {name: each.leaders[0] for name, each in several if len(each.leaders) == 1}
+
+
+_DOTS = 20  # of equal chance
+
+
+def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
+    """The difference a - b at 20 equal chances: ends of the pair's intervals."""
+    confidences = [(2 * place + 1) / _DOTS for place in range(_DOTS // 2)]
+    ends = main.numbers(pair_ends, main.lead, (a, b), confidences, **settings.report).collect()
+    return sorted([*ends["lo"], *ends["hi"]])

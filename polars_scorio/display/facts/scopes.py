@@ -30,7 +30,7 @@ from polars_scorio.decisions.rank import rank
 from polars_scorio.display.facts.log_summary import LogSummary, key_labels, metric_label
 from polars_scorio.display.phrases import overall_words, step_words
 from polars_scorio.display.settings import Settings
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric import DrawSizes, Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
@@ -302,10 +302,14 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
 def default_metrics(log: LogSummary) -> tuple[Metric, ...]:
     """The average; Pass@k and Pass^k of successes, the best and the worst of k of rewards."""
     k = min(_DRAWN, log.fewest)
-    if k > 1 and holds_fractions(log.cells, log.roles):
-        return avg(), max_at_k(k), min_at_k(k)
-    known = k > 1 and knows_success(log.cells, log.roles)
-    return (avg(), pass_at_k(k), pass_hat_k(k)) if known else (avg(),)
+    fractions = k > 1 and holds_fractions(log.cells, log.roles)
+    known = fractions or (k > 1 and knows_success(log.cells, log.roles))
+    return (avg(), *drawn_metrics(k, fractions=fractions)) if known else (avg(),)
+
+
+def drawn_metrics(k: DrawSizes, *, fractions: bool) -> tuple[Metric, Metric]:
+    """The best and the worst of k trials: of successes, at least one of them and all."""
+    return (max_at_k(k), min_at_k(k)) if fractions else (pass_at_k(k), pass_hat_k(k))
 
 
 def common_questions(log: LogSummary) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from polars_scorio.display.media.tables import score_ticks
 from polars_scorio.display.numbers import MINUS, Unit, plain_text, unbroken_text
 from polars_scorio.display.phrases import count_of, short_name, these_questions, visible_text
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words.question_words import gains_table
+from polars_scorio.display.words.run_words import gains_table
 
 if TYPE_CHECKING:
     from polars_scorio.display.media.story import Story

@@ -16,6 +16,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.blocks import Section, html_figure
+from polars_scorio.display.facts.question_facts import score_matrix
 from polars_scorio.display.facts.ranking_facts import Board, Costs, Gap, Sheet, as_number
 from polars_scorio.display.facts.scopes import Scope, lead_rows
 from polars_scorio.display.media.marks import (
@@ -32,7 +33,7 @@ from polars_scorio.display.media.marks import (
     tick_row,
     upright,
 )
-from polars_scorio.display.media.sections import ruled, score_matrix
+from polars_scorio.display.media.sections import ruled
 from polars_scorio.display.media.tables import (
     grid_lines,
     line_rows,

@@ -28,13 +28,13 @@ from polars_scorio.display.blocks import (
 )
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, counts_hash
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import AllPairs
 from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.cost_sections import cost_section, judge_section
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import file_text
 from polars_scorio.display.media.sections import (
-    QuestionFacts,
     duel_section,
     questions_section,
     reliability_section,
@@ -71,8 +71,9 @@ from polars_scorio.display.words.log_words import (
     method_notes,
     outcome_words,
 )
-from polars_scorio.display.words.question_words import gains_section
-from polars_scorio.display.words.ranking_words import pairs_section, ranking_table, tell_refusal
+from polars_scorio.display.words.ranking_words import ranking_table, tell_refusal
+from polars_scorio.display.words.run_words import gains_section
+from polars_scorio.display.words.section_words import pairs_section
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import CHECKS, SPOKEN

@@ -5,23 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.decisions.compare import pair_ends
-from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display.blocks import Section, html_figure
-from polars_scorio.display.facts.ranking_facts import Board, Sheet
+from polars_scorio.display.facts.question_facts import Fan, QuestionFacts, question_wins
+from polars_scorio.display.facts.ranking_facts import (
+    SAME,
+    Board,
+    Sheet,
+    pair_quantiles,
+    stratum_boards,
+    sure_winners,
+)
 from polars_scorio.display.facts.scopes import (
     Scope,
-    average_metric,
-    holds_fractions,
-    knows_success,
-    lead_rows,
 )
 from polars_scorio.display.media.marks import (
     Axis,
@@ -50,15 +50,11 @@ from polars_scorio.display.media.tables import (
     whole_name,
 )
 from polars_scorio.display.numbers import Unit, chance_words, html_text, named, names_list
-from polars_scorio.display.phrases import count_of, short_name, success_word, without_stratum
-from polars_scorio.display.settings import Settings
-from polars_scorio.display.words.question_words import questions_title, strata_title
-from polars_scorio.display.words.ranking_words import first_of_many, score_cell
+from polars_scorio.display.phrases import count_of, short_name, without_stratum
+from polars_scorio.display.words.question_words import questions_title
+from polars_scorio.display.words.ranking_words import score_cell
+from polars_scorio.display.words.section_words import first_of_many, strata_heading
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.rewards import max_at_k, min_at_k
-from polars_scorio.metrics.success import pass_at_k, pass_hat_k
-from polars_scorio.study.report import report
 
 _TIGHT = 12  # models, from where on rows are tight
 
@@ -69,8 +65,7 @@ def ruled(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
     return "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words, "on") for at, words in ticks)
 
 
-_DOTS, _COLUMNS = 20, 28
-_SAME = 1e-9  # scores that differ by less are the same
+_COLUMNS = 28
 
 
 def duel_section(sheet: Sheet) -> Section:
@@ -107,13 +102,6 @@ def duel_section(sheet: Sheet) -> Section:
     return Section("duel", f"{named(a)} or {named(b)}?", words, html_figure(figure))
 
 
-def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
-    """The difference a - b at 20 equal chances: ends of the pair's intervals."""
-    confidences = [(2 * place + 1) / _DOTS for place in range(_DOTS // 2)]
-    ends = main.numbers(pair_ends, main.lead, (a, b), confidences, **settings.report).collect()
-    return sorted([*ends["lo"], *ends["hi"]])
-
-
 def _dot_plot(values: Sequence[float], axis: Axis, hues: str) -> str:
     """Stacked dots, each of which stays on its side of zero; hues of those above and below."""
     columns: dict[int, list[float]] = {}
@@ -133,21 +121,6 @@ def _dot_plot(values: Sequence[float], axis: Axis, hues: str) -> str:
     return f'<svg class="p" viewBox="0 0 {_COLUMNS} {tall:g}" aria-hidden="true">{body}</svg>'
 
 
-def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
-    """Questions that the first model answers better, alike, and worse than the second one."""
-    rates = score_matrix(main.of_verdicts(), [a, b])
-    gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
-    won, lost = int((gap > _SAME).sum()), int((gap < -_SAME).sum())
-    return won, gap.size - won - lost, lost
-
-
-def score_matrix(scope: Scope, models: Sequence[str]) -> Floats:
-    """The score of each model at each question, (L, M); questions in a fixed order."""
-    wide = scope.question_scores().pivot("model", index="question", values="score")
-    wide = wide.sort(pl.col("question").cast(pl.String))
-    return np.asarray(wide.select(models).to_numpy().T)
-
-
 def _question_bar(sheet: Sheet, a: str, b: str) -> str:
     won, tied, lost = question_wins(sheet.main, a, b)
     parts = [(lost, "b", count_of(lost, "question")), (tied, "t", f"{tied:,} alike"),
@@ -162,24 +135,6 @@ def _question_bar(sheet: Sheet, a: str, b: str) -> str:
 
 
 _OPEN, _STRATA = 12, 40  # that are drawn before a fold, and at all
-
-
-def stratum_boards(parts: Sequence[Scope]) -> dict[str, Board]:
-    """The models of each stratum."""
-    return {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
-
-
-def sure_winners(boards: dict[str, Board]) -> dict[str, str]:
-    """The strata in which one of several models is the best beyond chance, with its name."""
-    several = ((name, each) for name, each in boards.items() if len(each.models) > 1)
-    return {name: each.leaders[0] for name, each in several if len(each.leaders) == 1}
-
-
-def strata_heading(boards: dict[str, Board], leader: str, noun: str) -> str:
-    """Heading over strata, of which those of one model have no winner."""
-    several = {name: board for name, board in boards.items() if len(board.models) > 1}
-    firsts = {name: board.models[0] for name, board in (several or boards).items()}
-    return strata_title(firsts, sure_winners(boards), leader, noun)
 
 
 def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
@@ -262,50 +217,6 @@ _RELIABLE, _OFTEN = "Can it, and can you rely on it?", "At least once, or every 
 _LISTED = 8, 5  # models below the fan, and of more models
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fan:
-    """Pass@k and Pass^k of all models at 1, 2, 4, ... tries: (2, L, K, 3) of mu, lo and hi."""
-
-    models: list[str]
-    k: tuple[int, ...]
-    numbers: Floats
-    rewards: bool
-    averaged: bool  # means of strata, which are no shares of the questions
-    word: str  # for a trial that counts
-
-    @classmethod
-    def from_scope(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
-        """None without several trials, or where it is unknown what succeeds."""
-        rewards = holds_fractions(main.counts, main.roles)
-        if main.fewest == 1 or not (rewards or knows_success(main.counts, main.roles)):
-            return None
-        sizes = tuple(2**power for power in range(min(main.fewest, _DRAWN).bit_length()))
-        kinds: tuple[Metric, Metric] = (pass_at_k(list(sizes)), pass_hat_k(list(sizes)))
-        if rewards:
-            kinds = (max_at_k(list(sizes)), min_at_k(list(sizes)))
-        # Bands hold for all k at once; nobody knows one of means over strata.
-        bands = settings.prior is None and not main.judged and main.overall != "macro"
-        options = settings.report
-        rows = main.numbers(report, kinds, simultaneous=bands, **options).collect()
-        keys = pl.DataFrame(
-            [(metric.name, model, k) for metric in kinds for model in models for k in sizes],
-            schema=["metric", "model", "k"], orient="row",
-        )  # fmt: skip
-        rows = rows.with_columns(pl.col("model").cast(pl.String))
-        scores = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
-        ends = scores.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
-        numbers = ends.to_numpy().reshape(2, len(models), len(sizes), 3)
-        if not np.isfinite(numbers[:, 0]).all():
-            return None
-        averaged, word = main.overall == "macro", success_word(main.roles)
-        return cls([*models], sizes, numbers, rewards, averaged=averaged, word=word)
-
-    @property
-    def heading(self) -> str:
-        """The heading of its section: nobody relies on what is better if it is rare."""
-        return _RELIABLE if self.word == "right" else _OFTEN
-
-
 def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
     """Pass@k and Pass^k from one point, and their numbers."""
     if fan is None:
@@ -322,14 +233,19 @@ def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
         (f"Above: at least one of k tries is {fan.word} (Pass@k). Below: all k are (Pass^k). The "
         f"space between is luck{luck}."),
     ]  # fmt: skip
-    if fan.rewards:
+    if fan.fractions:
         words = [
             f"The best of {top:,} tries of {leader} earns {best}, the worst {worst}.",
             ("Above: the best reward of k tries (Max@k). Below: the worst (Min@k). The space "
             "between is luck."),
         ]  # fmt: skip
     figure = _fan_picture(fan, models, hues, unit) + _fan_table(fan, models, hues, unit)
-    return Section("reliability", fan.heading, words, html_figure(figure))
+    return Section("reliability", _fan_heading(fan), words, html_figure(figure))
+
+
+def _fan_heading(fan: Fan) -> str:
+    """Nobody relies on what is better if it is rare."""
+    return _RELIABLE if fan.word == "right" else _OFTEN
 
 
 def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
@@ -373,7 +289,7 @@ def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Uni
     if low - up < 44:
         up, low = (up + low) / 2 - 22, (up + low) / 2 + 22
     luck = f'<span style="top:{(up + low) / 2:.0f}px">between: luck</span>' * bool(low - up >= 80)
-    once, every = ("the best", "the worst") if fan.rewards else (
+    once, every = ("the best", "the worst") if fan.fractions else (
         "at least once", f"all {fan.k[-1]} times")  # fmt: skip
     ends = (
         f'<div class="ends" style="height:{height}px"><span style="top:{max(up, 16):.0f}px"><b>'
@@ -394,7 +310,7 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
         f'at least 1 of {top}<span class="k"> (Pass@{top})</span>',
         f'all {top}<span class="k"> (Pass^{top})</span>',
     ]
-    if fan.rewards:
+    if fan.fractions:
         heads[1:] = [f"best of {top}", f"worst of {top}"]
     rows, listed = [], _LISTED[len(models) > _LISTED[0]]
     for place, model in enumerate(models[:listed]):
@@ -406,66 +322,15 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
     rest = len(models) - listed
     note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
     first = "reward"
-    if unit.percent and not fan.rewards:
+    if unit.percent and not fan.fractions:
         first = f"% {fan.word}" if fan.averaged else "% of the questions"
-    return f'<div class="rel">{number_table(fan.heading, first, heads, rows)}</div>' + note * (
-        rest > 0
+    return (
+        f'<div class="rel">{number_table(_fan_heading(fan), first, heads, rows)}</div>'
+        + note * (rest > 0)
     )
 
 
 _CELLS, _SHADES, _NAMES = 400, 20, 5
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QuestionFacts:
-    """The scores of all questions, (L, M), the hardest first, and what is said of single ones."""
-
-    names: list[str]
-    scores: Floats
-    never: list[str]
-    always: list[str]
-    mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
-    trials: int  # of a question, the fewest
-    judged: bool
-    rewards: bool  # nothing is solved, and nothing is a coin toss
-    word: str  # for a trial that counts
-
-    @classmethod
-    def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
-        """Of a judge's verdicts as they are, if there is one."""
-        judged, main = main.judged, main.of_verdicts()
-        rewards = holds_fractions(main.counts, main.roles)
-        w = average_metric(main.lead).w
-        weights: Any = None if w is None else dict(w)  # words or numbers
-        rows = question_analysis(
-            main.study, main.roles, weights, confidence=settings.confidence
-        ).collect()
-        names = main.per_question()["question"].cast(pl.String).to_list()
-        scores = score_matrix(main, models)
-        place = {name: row for row, name in enumerate(sorted(names))}
-        scores = scores[:, [place[name] for name in names]]
-        low, high = average_metric(main.lead).support
-        if rewards:
-            low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
-        share = (scores - low) / (high - low if high > low else 1.0)
-        status = pl.col("question").cast(pl.String)
-        of = {
-            kind: rows.filter(pl.col("status") == kind, not rewards)
-            .select(status).to_series().to_list()
-            for kind in ("never", "always")
-        }  # fmt: skip
-        first = share[0]
-        both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME) & (not rewards))
-        mixed = [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]]
-        return cls(names, np.clip(share, 0, 1), of["never"], of["always"], mixed, main.fewest,
-                   judged, rewards, success_word(main.roles))  # fmt: skip
-
-    def facts(self) -> dict[str, int]:
-        """Numbers for the heading."""
-        return {
-            "questions": len(self.names), "models": self.scores.shape[0], "trials": self.trials,
-            "never": len(self.never), "always": len(self.always), "mixed": len(self.mixed),
-        }  # fmt: skip
 
 
 def strip_rows(scores: Floats, height: float, labels: Sequence[str]) -> list[str]:
@@ -501,7 +366,7 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     if len(facts.names) < 2:
         return Section("questions", "", [])
     tall = 22 if len(models) <= _TIGHT else 13
-    alike = len(models) > 1 and bool((np.ptp(facts.scores, axis=0) < _SAME).all())
+    alike = len(models) > 1 and bool((np.ptp(facts.scores, axis=0) < SAME).all())
     drawn = [*zip(models[: shown_models(len(models))], board.first_tier.tolist(), strict=False)]
     ends = "hardest", f"easiest of {len(facts.names):,}"
     strips = strip_grid(drawn, facts.scores[: len(drawn)], ends, tall)
@@ -514,13 +379,13 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     words = [
         "By the verdicts of the judge as they are." * facts.judged,
         "Full colour: the highest mean reward. Empty: the lowest."
-        if facts.rewards
+        if facts.fractions
         else f"Full colour: {facts.word} in every trial. Empty: never.",
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
         first_of_many(len(drawn), len(models)),
     ]
     title = questions_title(facts.facts(), models[0], facts.word)
-    if facts.rewards:
+    if facts.fractions:
         title = "Every question, from the hardest to the easiest."
     return Section("questions", title, words, html_figure(strips + lists), folded=alike)
 

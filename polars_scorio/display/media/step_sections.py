@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.counting.log import Study, collected_together
-from polars_scorio.decisions.best import best
-from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.blocks import Account, Section, TableBlock, Title, html_figure
+from polars_scorio.display.blocks import Section, html_figure
 from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
-from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
-from polars_scorio.display.facts.scopes import Scope, lead_label
+from polars_scorio.display.facts.ranking_facts import Sheet
+from polars_scorio.display.facts.run_facts import TrainingRun
+from polars_scorio.display.facts.scopes import lead_label
 from polars_scorio.display.media.marks import (
     Axis,
     band,
@@ -29,139 +27,13 @@ from polars_scorio.display.media.marks import (
     stretched,
     text,
 )
-from polars_scorio.display.media.sections import Fan, question_lists, ruled, strip_grid
+from polars_scorio.display.media.sections import question_lists, ruled, strip_grid
 from polars_scorio.display.media.tables import score_axis
 from polars_scorio.display.numbers import Unit, html_text, named
 from polars_scorio.display.phrases import count_of, short_name, step_words
-from polars_scorio.display.settings import Settings
-from polars_scorio.display.words.question_words import steps_title
-from polars_scorio.display.words.ranking_words import interval_table, score_cell, tell
-from polars_scorio.maths.families import statement_number
-from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import report
 
 _FDR = 0.1  # false discovery rate of single questions
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainingRun:
-    """One run of training: Pass@k and Pass^k at each step, and the last step against the first."""
-
-    steps: list[str]  # labels, ascending
-    at: list[object]  # their numbers or times
-    fan: Fan  # with steps in place of models
-    curve: Curve
-    board: Board  # steps by one try, the best first
-    name: str  # of the column of steps
-    best: tuple[float, float]  # interval of the highest step, corrected for the selection
-    scores: pl.DataFrame  # of each question at each step, the hardest at the first one on top
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The first and the last step, as a reader sees them."""
-        return step_words(self.steps[0]), step_words(self.steps[-1])
-
-    @classmethod
-    def from_summary(cls, summary: LogSummary, settings: Settings) -> TrainingRun | None:
-        """None if the questions change along the steps, or if nothing can be drawn of them."""
-        log, roles = stepped_log(summary)
-        (name,) = summary.trials.strata
-        asked = log.select(name, "question").unique().collect()
-        whole = asked[name].n_unique() * asked["question"].n_unique()
-        if summary.steps is None or asked.height != whole or asked[name].n_unique() < 2:
-            return None
-        labels = dict(summary.steps.select("at", "stratum").rows())
-        at = [value for value in labels if value is not None]
-        cells = log.collect().with_columns(
-            model=pl.col(name).replace_strict(labels, return_dtype=pl.String)
-        )
-        steps = [labels[value] for value in at]
-        cells = cells.drop(name)
-        main = Scope("", Study(cells), replace(roles, model="model", by=()), (avg(),))
-        main = replace(main, fewest=summary.fewest)
-        fan = Fan.from_scope(main, settings, steps)
-        if fan is None or fan.rewards:
-            return None
-        order = rank(main.study, main.roles, avg(), **settings.report).collect()
-        rows = report(main.study, main.roles, [avg()], **settings.report).collect()
-        curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
-        chosen = best(main.study, main.roles, avg(), **settings.report).collect()
-        ends = chosen.select("best_lo", "best_hi").row(0)
-        wide = main.question_scores().pivot("model", index="question", values="score")
-        wide = wide.select("question", *steps).sort(steps[0], steps[-1], "question")
-        return cls(steps, at, fan, curve, Board.from_rows(rows, order), name, ends, wide)
-
-    def turned(self, *, lost: bool) -> list[str]:
-        """Questions with a trial that counts at the first step alone, or at the last one alone."""
-        one, other = pl.col(self.steps[0]), pl.col(self.steps[-1])
-        one, other = (one, other) if lost else (other, one)
-        return self.scores.filter(one > 0, other == 0)["question"].cast(pl.String).to_list()
-
-    def reach_words(self) -> str:
-        """Sentence on the questions that the last step never gets right, and those that are new."""
-        lost, new = (len(self.turned(lost=lost)) for lost in (True, False))
-        (first, last), word = self.ends, self.fan.word
-        if not lost + new:
-            return ""
-        return (
-            f"{count_of(lost, 'question')} {word} at least once at step {first} "
-            f"{'is' if lost == 1 else 'are'} never {word} at step {last}; {new:,} the other way "
-            "round."
-        )
-
-
-def _gain_curve(
-    main: Scope, sizes: tuple[int, ...], first: str, last: str, settings: Settings
-) -> Curve:
-    """The last step less the first one at each k, with one confidence for all k."""
-    two = Study(main.counts.filter(pl.col("model").is_in([first, last])))
-    metric, band_of = pass_at_k(list(sizes)), settings.prior is None
-    number = statement_number(sizes, np.ones(len(sizes), np.bool_), draws=True).item()
-    alone = replace(settings, confidence=settings.confidence ** (1 / number))
-    options = settings.report if band_of else alone.report
-    rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
-    gaps = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
-    diff, lo, hi = np.array([(of.diff, of.lo, of.hi) if of else (np.nan,) * 3 for of in gaps]).T
-    named = [gap.better if gap else None for gap in gaps]
-    better = np.array([0 if name is None else 1 if name == last else -1 for name in named])
-    return Curve(sizes, diff, lo, hi, better)
-
-
-def tell_run(run: TrainingRun, about: About) -> Account:
-    """Gains and losses of a run."""
-    unit, top = Unit(), run.fan.k[-1]
-    first, last = run.ends
-
-    def moved(place: int, tries: str) -> str:
-        before, after = run.fan.numbers[0, 0, place, 0], run.fan.numbers[0, -1, place, 0]
-        gap = unit.gap(run.curve.diff[place], points=True)
-        ends = unit.gaps(run.curve.lo[place], run.curve.hi[place])
-        return f"{tries}: {unit.score(before)} → {unit.score(after)}, {gap} {ends}."
-
-    one = run.board.first_tier.sum() == 1
-    title = Title(
-        steps_title(run.curve, first, last),
-        "best step decided" if one else "best step undecided",
-        "yes" if one else "",
-    )
-    numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
-    against = f"step {last} against step {first}"
-    about = replace(about, metric=against, family="curve", errored=False)
-    return tell(
-        [title], [("lede", numbers), ("aside", run.reach_words())], about, _steps_table(run)
-    )
-
-
-def _steps_table(run: TrainingRun) -> TableBlock:
-    """The steps by one try, in their order; bright ones may be the best."""
-    board, unit = run.board, run.board.unit
-    lines = []
-    for step in run.steps:
-        at = board.models.index(step)
-        number = score_cell(unit, board.lo[at], board.score[at], board.hi[at])
-        lines.append((step, number, "a" * bool(board.first_tier[at])))
-    return interval_table("steps", run.name, "avg", lines, percent=unit.percent)
 
 
 def steps_hero(run: TrainingRun, level_words: str) -> str:
@@ -294,26 +166,6 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     if word != "right":
         title = f"{count_of(len(gone), 'question')} no longer {word}, {len(new):,} newly so."
     return Section("questions", title, words, html_figure(strips + lists))
-
-
-def next_of_steps(run: TrainingRun) -> list[str]:
-    """The step to take."""
-    may, unit, top = {*run.board.leaders}, Unit(), run.fan.k[-1]
-    earliest = next(step for step in run.steps if step in may)
-    place = run.steps.index(earliest)
-    taken, (first_step, last_step) = step_words(earliest), run.ends
-    steps = [f"Take step {taken}."]
-    if len(may) > 1:
-        score, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
-        steps[0] = (
-            f"Take step {taken}: the earliest of the {len(may):,} steps that may be the best by "
-            f"one try; its Pass@{top} is {score}, that of step {last_step} {last}."
-        )
-    end, since = run.curve.last
-    if end < 0:
-        steps.append(f"If you search with {since} or more tries, step {first_step} is better than "
-                    f"step {last_step}.")  # fmt: skip
-    return steps
 
 
 def runs_section(summary: LogSummary, sheet: Sheet) -> Section:

@@ -13,6 +13,7 @@ from polars_scorio.display.blocks import Account
 from polars_scorio.display.facts.gate_facts import Gated
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import LogVerdict, log_verdict
+from polars_scorio.display.facts.question_facts import Fan, QuestionFacts
 from polars_scorio.display.facts.ranking_facts import (
     Divided,
     Errored,
@@ -23,7 +24,9 @@ from polars_scorio.display.facts.ranking_facts import (
     Sheet,
     as_number,
     decided_alone,
+    stratum_boards,
 )
+from polars_scorio.display.facts.run_facts import TrainingRun
 from polars_scorio.display.facts.scopes import (
     POWER,
     Scope,
@@ -33,8 +36,6 @@ from polars_scorio.display.facts.scopes import (
     without_repeated_warnings,
 )
 from polars_scorio.display.media.cost_sections import Prices, judge_winner
-from polars_scorio.display.media.sections import Fan, QuestionFacts, stratum_boards
-from polars_scorio.display.media.step_sections import TrainingRun, next_of_steps, tell_run
 from polars_scorio.display.numbers import Unit
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_steps, tell_gate
@@ -49,6 +50,7 @@ from polars_scorio.display.words.ranking_words import (
     tell_ranking,
     with_bias,
 )
+from polars_scorio.display.words.run_words import next_of_steps, tell_run
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.report import report
 
@@ -203,7 +205,7 @@ class Story:
     def one_model(self) -> OneModel:
         """Facts of a single model."""
         sheet, main, fan = self.sheet, self.sheet.main, self.fan
-        unit, rewards = sheet.board.unit, fan is not None and fan.rewards
+        unit, rewards = sheet.board.unit, fan is not None and fan.fractions
         # An attack that succeeds is no right answer, and a mean of strata no share of questions.
         shares = unit.percent and not rewards and not main.roles.lower_is_better
         assert self.facts is not None  # of every log with numbers

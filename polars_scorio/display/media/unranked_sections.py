@@ -13,11 +13,12 @@ from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
 from polars_scorio.display.blocks import Section, html_figure
 from polars_scorio.display.facts.gate_facts import FDR, Gated
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import RankingFacts, Sheet, as_number
 from polars_scorio.display.facts.scopes import average_metric
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import Axis, box, group, level, picture, upright
-from polars_scorio.display.media.sections import QuestionFacts, questions_section, strip_rows
+from polars_scorio.display.media.sections import questions_section, strip_rows
 from polars_scorio.display.media.tables import line_rows, number_table
 from polars_scorio.display.numbers import html_text, named
 from polars_scorio.display.phrases import count_of, short_name, these_questions, without_stratum

@@ -9,11 +9,8 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
-from polars_scorio.display.blocks import Section, TableBlock
-from polars_scorio.display.facts.ranking_facts import Curve
-from polars_scorio.display.numbers import Unit, named, names_list
+from polars_scorio.display.numbers import named, names_list
 from polars_scorio.display.phrases import count_of, name_list, short_name, text_list
-from polars_scorio.display.words.ranking_words import gap_cell, interval_table
 
 _LISTED = 8  # questions in a sentence
 # Of a status: what is said of the questions that have it, and where none has it.
@@ -197,37 +194,3 @@ def questions_title(facts: dict[str, Any], leader: str, word: str = "right") -> 
             return f"{count_of(never, 'question')} {'is' if never == 1 else 'are'} never {word}."
         return f"{count_of(never, 'question')} nobody solves."
     return "No question is out of reach." if word == "right" else f"Each question is {word} once."
-
-
-def steps_title(curve: Curve, first: str, last: str) -> str:
-    """Title of one run over its steps, from one band over all k."""
-    (start, until), (end, _) = curve.first, curve.last
-    if start * end < 0:
-        moves = ["up" if diff > 0 else "down" for diff in (curve.diff[0], curve.diff[-1])]
-        return f"Pass@{until} is {moves[0]}, Pass@{curve.k[-1]} is {moves[1]}."
-    gains, losses, than = curve.places(1), curve.places(-1), f"than step {first} "
-    if not gains and not losses:
-        return f"Nothing is decided between step {first} and step {last}."
-    parts = [f"better {than}{gains}"] * bool(gains)
-    parts += [f"worse {'' if gains else than}{losses}"] * bool(losses)
-    return f"Step {last} is {', '.join(parts)}."
-
-
-def gains_table(curve: Curve) -> TableBlock:
-    """The gain of a run at each k."""
-    numbers = zip(curve.k, curve.lo, curve.diff, curve.hi, curve.better, strict=True)
-    lines = [
-        ("1 try" if k == 1 else f"{k} tries", gap_cell(Unit(), lo, mid, hi), ("", "a", "b")[better])
-        for k, lo, mid, hi, better in numbers
-    ]
-    return interval_table("gains", "", "points", lines, percent=True, centre=0.0)
-
-
-def gains_section(curve: Curve, first: str, last: str, level: str) -> Section:
-    """The gain at each k, of the last step over the first one."""
-    moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
-    said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
-    title = f"It {said or 'neither gains nor loses beyond chance'}."
-    words = (f"Step {last} less step {first} in Pass@k, in points. The {level} intervals hold for "
-             f"all {len(curve.k)} k at once.")  # fmt: skip
-    return Section("gains", title, [words], [gains_table(curve)])

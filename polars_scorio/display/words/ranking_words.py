@@ -18,11 +18,9 @@ from polars_scorio.display.blocks import (
     Block,
     Cell,
     Column,
-    Drawing,
     Interval,
     Mood,
     Role,
-    Section,
     Style,
     TableBlock,
     TableKind,
@@ -34,7 +32,6 @@ from polars_scorio.display.facts.ranking_facts import (
     FEW_QUESTIONS,
     SAME,
     About,
-    AllPairs,
     Board,
     Costs,
     Divided,
@@ -44,7 +41,6 @@ from polars_scorio.display.facts.ranking_facts import (
     PairsFacts,
     RankingFacts,
 )
-from polars_scorio.display.facts.scopes import MANY
 from polars_scorio.display.numbers import Unit, chance_words, named, names_list
 from polars_scorio.display.phrases import MISSING, count_of, these_questions
 
@@ -535,36 +531,3 @@ def gap_cell(unit: Unit, lo: float, mid: float, hi: float) -> Interval:
     """A difference with its ends."""
     text = "" if math.isnan(mid) else unit.gap(mid)
     return Interval(lo, mid, hi, text, unit.gaps(lo, hi) if math.isfinite(lo + hi) else "")
-
-
-# --- sections -------------------------------------------------------------------------------------
-
-_FEWEST, _WIDE = 6, 15  # models whose pairs are drawn, and the most in wide cells
-
-
-def first_of_many(drawn: int, number: int) -> str:
-    """How many models are drawn, if not all of them."""
-    return f" The first {drawn} of {number:,} models." * (number > drawn)
-
-
-def pairs_section(facts: AllPairs) -> Section:
-    """A staircase: filled where the model of the row is better than that of the column."""
-    models, whole, every = facts.models[:MANY], len(facts.models), len(facts.pairs)
-    decided = sum(sure for *_, sure in facts.pairs)
-    title = f"{decided:,} of {every:,} pairs are decided."
-    if whole < _FEWEST:
-        return Section("pairs", title)
-    said = (
-        "Filled: the model of the row is better than that of the column, beyond chance; pale: "
-        f"open. The columns have the order of the rows.{first_of_many(len(models), whole)}"
-    )
-    place = {name: row for row, name in enumerate(models)}
-    cells: dict[str, list[tuple[int, int]]] = {"sure": [], "open": []}
-    for a, b, sure in facts.pairs:
-        if a in place and b in place:
-            row, column = sorted((place[a], place[b]))
-            cells["sure" if sure else "open"].append((row, column))
-    data = {"names": models, "cells": cells, "wide": len(models) <= _WIDE}
-    drawing = Drawing("stairs", data, title)
-    alike = len(models) < whole or decided in {0, every}
-    return Section("pairs", title, [said], [drawing], folded=alike)

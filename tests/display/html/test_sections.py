@@ -18,18 +18,26 @@ from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.gate_facts import Gated
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.ranking_facts import About, Curve, RankingFacts, Sheet, rank_board
+from polars_scorio.display.facts.question_facts import QuestionFacts, question_wins
+from polars_scorio.display.facts.ranking_facts import (
+    About,
+    Curve,
+    RankingFacts,
+    Sheet,
+    pair_quantiles,
+    rank_board,
+)
+from polars_scorio.display.facts.run_facts import TrainingRun
 from polars_scorio.display.facts.scopes import page_scopes
 from polars_scorio.display.media.cost_sections import Prices
 from polars_scorio.display.media.marks import Axis, file_text, interval, tick_row
-from polars_scorio.display.media.sections import QuestionFacts, pair_quantiles, question_wins
-from polars_scorio.display.media.step_sections import TrainingRun, spread_labels
+from polars_scorio.display.media.step_sections import spread_labels
 from polars_scorio.display.media.tables import score_ticks, whole_name
 from polars_scorio.display.numbers import Unit, html_text, named, plain_text
 from polars_scorio.display.phrases import MISSING
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.words.question_words import gains_section
 from polars_scorio.display.words.ranking_words import ranking_title
+from polars_scorio.display.words.run_words import gains_section
 from polars_scorio.study.calibrated import CalibratedInference
 from tests.decisions.counted import counted
 from tests.display.html.logs import drawn_sections, models, page_of

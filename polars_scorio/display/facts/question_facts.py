@@ -1,0 +1,130 @@
+"""Facts of the questions of a log, and of what k trials of each can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.decisions.question_analysis import question_analysis
+from polars_scorio.display.facts.ranking_facts import SAME
+from polars_scorio.display.facts.scopes import (
+    Scope,
+    average_metric,
+    drawn_metrics,
+    holds_fractions,
+    knows_success,
+)
+from polars_scorio.display.phrases import success_word
+from polars_scorio.display.settings import Settings
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.study.report import report
+
+_DRAWN = 64  # most trials of a curve
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fan:
+    """Pass@k and Pass^k of all models at 1, 2, 4, ... tries: (2, L, K, 3) of mu, lo and hi."""
+
+    models: list[str]
+    k: tuple[int, ...]
+    numbers: Floats
+    fractions: bool  # categories are numbers, of which the best and the worst are taken
+    averaged: bool  # means of strata, which are no shares of the questions
+    word: str  # for a trial that counts
+
+    @classmethod
+    def from_scope(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
+        """None without several trials, or where it is unknown what succeeds."""
+        fractions = holds_fractions(main.counts, main.roles)
+        if main.fewest == 1 or not (fractions or knows_success(main.counts, main.roles)):
+            return None
+        sizes = tuple(2**power for power in range(min(main.fewest, _DRAWN).bit_length()))
+        kinds = drawn_metrics(list(sizes), fractions=fractions)
+        # Bands hold for all k at once; nobody knows one of means over strata.
+        bands = settings.prior is None and not main.judged and main.overall != "macro"
+        options = settings.report
+        rows = main.numbers(report, kinds, simultaneous=bands, **options).collect()
+        keys = pl.DataFrame(
+            [(metric.name, model, k) for metric in kinds for model in models for k in sizes],
+            schema=["metric", "model", "k"], orient="row",
+        )  # fmt: skip
+        rows = rows.with_columns(pl.col("model").cast(pl.String))
+        scores = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
+        ends = scores.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
+        numbers = ends.to_numpy().reshape(2, len(models), len(sizes), 3)
+        if not np.isfinite(numbers[:, 0]).all():
+            return None
+        averaged, word = main.overall == "macro", success_word(main.roles)
+        return cls([*models], sizes, numbers, fractions, averaged=averaged, word=word)
+
+
+def score_matrix(scope: Scope, models: Sequence[str]) -> Floats:
+    """The score of each model at each question, (L, M); questions in a fixed order."""
+    wide = scope.question_scores().pivot("model", index="question", values="score")
+    wide = wide.sort(pl.col("question").cast(pl.String))
+    return np.asarray(wide.select(models).to_numpy().T)
+
+
+def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
+    """Questions that the first model answers better, alike, and worse than the second one."""
+    rates = score_matrix(main.of_verdicts(), [a, b])
+    gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
+    won, lost = int((gap > SAME).sum()), int((gap < -SAME).sum())
+    return won, gap.size - won - lost, lost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionFacts:
+    """The scores of all questions, (L, M), the hardest first, and what is said of single ones."""
+
+    names: list[str]
+    scores: Floats
+    never: list[str]
+    always: list[str]
+    mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
+    trials: int  # of a question, the fewest
+    judged: bool
+    fractions: bool  # nothing is solved, and nothing is a coin toss
+    word: str  # for a trial that counts
+
+    @classmethod
+    def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
+        """Of a judge's verdicts as they are, if there is one."""
+        judged, main = main.judged, main.of_verdicts()
+        fractions = holds_fractions(main.counts, main.roles)
+        w = average_metric(main.lead).w
+        weights: Any = None if w is None else dict(w)  # words or numbers
+        rows = question_analysis(
+            main.study, main.roles, weights, confidence=settings.confidence
+        ).collect()
+        names = main.per_question()["question"].cast(pl.String).to_list()
+        scores = score_matrix(main, models)
+        place = {name: row for row, name in enumerate(sorted(names))}
+        scores = scores[:, [place[name] for name in names]]
+        low, high = average_metric(main.lead).support
+        if fractions:
+            low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
+        share = (scores - low) / (high - low if high > low else 1.0)
+        status = pl.col("question").cast(pl.String)
+        of = {
+            kind: rows.filter(pl.col("status") == kind, not fractions)
+            .select(status).to_series().to_list()
+            for kind in ("never", "always")
+        }  # fmt: skip
+        first = share[0]
+        both = np.flatnonzero((first > SAME) & (first < 1 - SAME) & (not fractions))
+        mixed = [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]]
+        return cls(names, np.clip(share, 0, 1), of["never"], of["always"], mixed, main.fewest,
+                   judged, fractions, success_word(main.roles))  # fmt: skip
+
+    def facts(self) -> dict[str, int]:
+        """Numbers for the heading."""
+        return {
+            "questions": len(self.names), "models": self.scores.shape[0], "trials": self.trials,
+            "never": len(self.never), "always": len(self.always), "mixed": len(self.mixed),
+        }  # fmt: skip

@@ -1,0 +1,95 @@
+"""Facts of runs of training: curves along steps, and what was gained at each k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.log import Study
+from polars_scorio.decisions.best import best
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.rank import rank
+from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
+from polars_scorio.display.facts.question_facts import Fan
+from polars_scorio.display.facts.ranking_facts import Board, Curve, Gap
+from polars_scorio.display.facts.scopes import Scope
+from polars_scorio.display.phrases import step_words
+from polars_scorio.display.settings import Settings
+from polars_scorio.maths.families import statement_number
+from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.report import report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRun:
+    """One run of training: Pass@k and Pass^k at each step, and the last step against the first."""
+
+    steps: list[str]  # labels, ascending
+    at: list[object]  # their numbers or times
+    fan: Fan  # with steps in place of models
+    curve: Curve
+    board: Board  # steps by one try, the best first
+    name: str  # of the column of steps
+    best: tuple[float, float]  # interval of the highest step, corrected for the selection
+    scores: pl.DataFrame  # of each question at each step, the hardest at the first one on top
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The first and the last step, as a reader sees them."""
+        return step_words(self.steps[0]), step_words(self.steps[-1])
+
+    @classmethod
+    def from_summary(cls, summary: LogSummary, settings: Settings) -> TrainingRun | None:
+        """None if the questions change along the steps, or if nothing can be drawn of them."""
+        log, roles = stepped_log(summary)
+        (name,) = summary.trials.strata
+        asked = log.select(name, "question").unique().collect()
+        whole = asked[name].n_unique() * asked["question"].n_unique()
+        if summary.steps is None or asked.height != whole or asked[name].n_unique() < 2:
+            return None
+        labels = dict(summary.steps.select("at", "stratum").rows())
+        at = [value for value in labels if value is not None]
+        cells = log.collect().with_columns(
+            model=pl.col(name).replace_strict(labels, return_dtype=pl.String)
+        )
+        steps = [labels[value] for value in at]
+        cells = cells.drop(name)
+        main = Scope("", Study(cells), replace(roles, model="model", by=()), (avg(),))
+        main = replace(main, fewest=summary.fewest)
+        fan = Fan.from_scope(main, settings, steps)
+        if fan is None or fan.fractions:
+            return None
+        order = rank(main.study, main.roles, avg(), **settings.report).collect()
+        rows = report(main.study, main.roles, [avg()], **settings.report).collect()
+        curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
+        chosen = best(main.study, main.roles, avg(), **settings.report).collect()
+        ends = chosen.select("best_lo", "best_hi").row(0)
+        wide = main.question_scores().pivot("model", index="question", values="score")
+        wide = wide.select("question", *steps).sort(steps[0], steps[-1], "question")
+        return cls(steps, at, fan, curve, Board.from_rows(rows, order), name, ends, wide)
+
+    def turned(self, *, lost: bool) -> list[str]:
+        """Questions with a trial that counts at the first step alone, or at the last one alone."""
+        one, other = pl.col(self.steps[0]), pl.col(self.steps[-1])
+        one, other = (one, other) if lost else (other, one)
+        return self.scores.filter(one > 0, other == 0)["question"].cast(pl.String).to_list()
+
+
+def _gain_curve(
+    main: Scope, sizes: tuple[int, ...], first: str, last: str, settings: Settings
+) -> Curve:
+    """The last step less the first one at each k, with one confidence for all k."""
+    two = Study(main.counts.filter(pl.col("model").is_in([first, last])))
+    metric, band_of = pass_at_k(list(sizes)), settings.prior is None
+    number = statement_number(sizes, np.ones(len(sizes), np.bool_), draws=True).item()
+    alone = replace(settings, confidence=settings.confidence ** (1 / number))
+    options = settings.report if band_of else alone.report
+    rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
+    gaps = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
+    diff, lo, hi = np.array([(of.diff, of.lo, of.hi) if of else (np.nan,) * 3 for of in gaps]).T
+    named = [gap.better if gap else None for gap in gaps]
+    better = np.array([0 if name is None else 1 if name == last else -1 for name in named])
+    return Curve(sizes, diff, lo, hi, better)
