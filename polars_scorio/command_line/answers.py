@@ -471,7 +471,7 @@ def _question_table(
         return frame_table(rows, [name for name in wanted if name in filled])
     known = {name: at for at, name in enumerate(facts.names)}
     kept = facts.mixed or facts.names
-    each = 0 if facts.judged else whole.each
+    each = 0 if facts.verdicts else whole.each
 
     def cell(share: float) -> str:
         return f"{round(share * each)}/{each}" if each else share_text(share)

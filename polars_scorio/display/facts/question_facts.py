@@ -45,8 +45,7 @@ class Fan:
             return None
         sizes = tuple(2**power for power in range(min(main.fewest, _DRAWN).bit_length()))
         kinds = drawn_metrics(list(sizes), fractions=fractions)
-        # Bands hold for all k at once; nobody knows one of means over strata.
-        bands = settings.prior is None and not main.judged and main.overall != "macro"
+        bands = settings.prior is None and main.banded
         options = settings.report
         rows = main.numbers(report, kinds, simultaneous=bands, **options).collect()
         keys = pl.DataFrame(
@@ -88,14 +87,14 @@ class QuestionFacts:
     always: list[str]
     mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
     trials: int  # of a question, the fewest
-    judged: bool
+    verdicts: bool  # scores of verdicts as they are
     fractions: bool  # nothing is solved, and nothing is a coin toss
     word: str  # for a trial that counts
 
     @classmethod
     def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
-        """Of a judge's verdicts as they are, if there is one."""
-        judged, main = main.judged, main.of_verdicts()
+        """Scores of outcomes as they are, whoever gave them."""
+        corrected, main = main, main.of_verdicts()
         fractions = holds_fractions(main.counts, main.roles)
         w = average_metric(main.lead).w
         weights: Any = None if w is None else dict(w)  # words or numbers
@@ -120,7 +119,7 @@ class QuestionFacts:
         both = np.flatnonzero((first > SAME) & (first < 1 - SAME) & (not fractions))
         mixed = [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]]
         return cls(names, np.clip(share, 0, 1), of["never"], of["always"], mixed, main.fewest,
-                   judged, fractions, success_word(main.roles))  # fmt: skip
+                   corrected is not main, fractions, success_word(main.roles))  # fmt: skip
 
     def facts(self) -> dict[str, int]:
         """Numbers for the heading."""

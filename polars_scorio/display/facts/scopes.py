@@ -110,9 +110,15 @@ class Scope:
         """Whether the outcomes are verdicts of a judge, whose errors are corrected."""
         return self.roles.truth is not None or self.roles.judge is not None
 
+    @property
+    def banded(self) -> bool:
+        """Whether a band over k is known that holds for all k at once: none of means of strata."""
+        return not self.judged and self.overall != "macro"
+
     def of_verdicts(self) -> Scope:
         """The scope by the verdicts of its judge as they are, if it has one."""
-        return replace(self, roles=replace(self.roles, truth=None, judge=None))
+        plain = replace(self.roles, truth=None, judge=None)
+        return replace(self, roles=plain) if self.judged else self
 
     @property
     def models(self) -> list[str]:

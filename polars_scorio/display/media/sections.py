@@ -377,7 +377,7 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     known = dict(zip(heads, (facts.never, facts.always), strict=True))
     lists = question_lists(known | {mixed: facts.mixed if facts.trials > 1 else []})
     words = [
-        "By the verdicts of the judge as they are." * facts.judged,
+        "By the verdicts of the judge as they are." * facts.verdicts,
         "Full colour: the highest mean reward. Empty: the lowest."
         if facts.fractions
         else f"Full colour: {facts.word} in every trial. Empty: never.",
