@@ -1,4 +1,4 @@
-"""The goals of speed, and what was measured. Run: python examples/validation/goals.py --keep.
+"""The goals of speed, and what was measured. Run: python -m examples.validation.goals --keep.
 
 With OPENBLAS_NUM_THREADS=1: on a busy machine threads that wait for each other count as CPU time.
 
@@ -20,16 +20,17 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from rollouts import write_parts
-from scale import SHAPES, plan, write_log
-from speed import DRAWS, own_peak, tell
 
 import polars_scorio as ps
+from examples.validation.rollouts import write_parts
+from examples.validation.scale import SHAPES, plan, write_log
+from examples.validation.speed import DRAWS, own_peak, tell
 
 PRINTED = Path(__file__).parent / "printed_tables"
 KEYS = ("temperature", "model", "question")
@@ -107,14 +108,18 @@ def brief_time(seconds: float) -> str:
     return f"{brief(seconds)} s" if seconds >= 1 else f"{brief(1000 * seconds)} ms"
 
 
-def least(cases: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+def least(
+    cases: Mapping[str, Callable[[], object]],
+    repeats: int,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
     """CPU seconds of each case, all of them again and again."""
     seconds = dict.fromkeys(cases, np.inf)
     for repeat in range(repeats):
         for name, case in cases.items():
-            start = time.process_time()
+            start = clock()
             case()
-            seconds[name] = min(seconds[name], time.process_time() - start)
+            seconds[name] = min(seconds[name], clock() - start)
         tell(f"{repeat + 1}/{repeats}: {seconds}")
     return seconds
 
@@ -138,7 +143,15 @@ def with_other_ids(folder: Path) -> None:
 
 def peak(folder: Path, name: str, case: str) -> float:
     """Peak memory in MB of a process that does nothing but one case."""
-    command = [sys.executable, __file__, "--peak-of", str(folder), name, case]
+    command = [
+        sys.executable,
+        "-m",
+        "examples.validation.goals",
+        "--peak-of",
+        str(folder),
+        name,
+        case,
+    ]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
@@ -454,6 +467,42 @@ def counted_costs(repeats: int, share: float) -> Iterator[Row]:
     yield from macro_costs(log, repeats)
 
 
+def spark_costs(repeats: int, share: float) -> Iterator[Row]:
+    """Counts by `count_trials` in Spark beside its own groupBy, with the CPU of its JVM."""
+    if not (find_spec("pyspark") and which("java")):
+        return
+    log = drawn_log(10, max(int(20_000 * share), 1), 10)
+    own = {"ui.enabled": "false", "ui.showConsoleProgress": "false", "sql.shuffle.partitions": "2"}
+    local = {"driver.bindAddress": "127.0.0.1", "driver.host": "127.0.0.1"}
+    builder = import_module("pyspark.sql").SparkSession.builder.master("local[2]")
+    session = builder.config(map={f"spark.{k}": v for k, v in (own | local).items()}).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    status = Path("/proc", str(session.sparkContext._gateway.proc.pid), "stat")  # noqa: SLF001
+
+    def clock() -> float:
+        ticks = status.read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+        return time.process_time() + sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    with TemporaryDirectory(prefix="spark-") as folder:
+        log.write_parquet(Path(folder) / "log.parquet")
+        frame = session.read.parquet(folder)
+        far = frame.withColumn("trial", frame["trial"] + 1_000)
+        sums = {"trial": "count", "category": "sum"}
+        cases = {
+            # A plan of its own each time: Spark keeps what one plan has shuffled.
+            "bare Spark": lambda: frame.groupBy("model", "question").agg(sums).toArrow(),
+            "validate=False": partial(ps.count_trials, frame, validate=False),
+            "validate=True": partial(ps.count_trials, frame),
+            "validate=True, ids from 1,000": partial(ps.count_trials, far),
+        }
+        seconds = least(cases, 5 * repeats, clock)  # the JVM compiles what runs often
+    session.stop()
+    for name, cpu in [*seconds.items()][1:]:
+        ratio, goal = cpu / seconds["bare Spark"], None if "from" in name else 2
+        said = f"count_trials of Spark, {name}, {log.height:,} rows"
+        yield Row(said, cpu, "bare Spark", ratio, goal)
+
+
 def macro_costs(log: pl.DataFrame, repeats: int) -> Iterator[Row]:
     """Macros of DuckDB, beside an average there."""
     seconds = dict[str, float]()
@@ -556,7 +605,7 @@ def float_costs(repeats: int, share: float) -> Iterator[Row]:
 
 def long_draws(repeats: int) -> Iterator[Row]:
     """Draws of a million trials beside those of 64, each from as many states."""
-    from kernels import draws_of  # noqa: PLC0415 - what is imported here is nobody's peak
+    from examples.validation.kernels import draws_of  # noqa: PLC0415 - what is imported here is nobody's peak
 
     short, long = 64, 1_000_000
     work = {f"{name}, k = {k:,}": run for k in (short, long) for name, run in draws_of(k).items()}
@@ -616,7 +665,9 @@ def log_costs(repeats: int, share: float) -> Iterator[Row]:
         for name, rows in ROWS.items():
             # In a process of its own: Linux lets a process inherit the peak of its parent.
             own = [temporary, name, str(int(rows * share))]
-            subprocess.run([sys.executable, __file__, "--write", *own], check=True)
+            subprocess.run(
+                [sys.executable, "-m", "examples.validation.goals", "--write", *own], check=True
+            )
         with_other_ids(Path(temporary))
         yield from aggregations(Path(temporary), repeats)
         yield from fits(Path(temporary), repeats, share)
@@ -638,6 +689,7 @@ PARTS: dict[str, Callable[[int, float], Iterator[Row]]] = {
     "growth": growth_rates,
     "ids": id_costs,
     "runs": run_costs,
+    "spark": spark_costs,
     "starts": fixed_costs,
     "logs": log_costs,
 }

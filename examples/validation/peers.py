@@ -1,6 +1,6 @@
 """What a report costs beside other tools: CPU time of one process, of the same log in long form.
 
-``python examples/validation/peers.py --install --keep`` measures all of them in an environment of
+``python -m examples.validation.peers --install --keep`` measures all of them in an environment of
 its own, prints why a tool does not install, and writes the table where the guide takes it from.
 Without `--install`, tools that this environment lacks are left out.
 """

@@ -398,6 +398,15 @@ def macro_numbers() -> dict[str, str]:
     return {"times": f"{alone / together:.0f}"}
 
 
+def spark_numbers() -> dict[str, str]:
+    """CPU of counts by Spark, as a multiple of that of its own groupBy."""
+    rows = pl.read_csv(PRINTED / "goals.csv", infer_schema=False).rows_by_key("call", named=True)
+    kinds = {"plain": "False", "checked": "True", "far": "True, ids from 1,000"}
+    name = "count_trials of Spark, validate={}, 2,000,000 rows"
+    ratios = {key: float(rows[name.format(kind)][0]["ratio"]) for key, kind in kinds.items()}
+    return {key: f"{ratio:.1f}" for key, ratio in ratios.items()}
+
+
 def peer_numbers() -> dict[str, str]:
     """CPU milliseconds of Pass@1, 2, 4, 8 by us and by pandas: a small log, and many questions."""
     table = pl.read_csv(PRINTED / "peers.csv", infer_schema=False).unique("tool", keep="first")
@@ -909,6 +918,16 @@ STUDIES = (
         "DuckDB, 200,000 questions with ten trials",
         macro_numbers(),
         ((_SPEED, "makes the query of 200,000 questions {times} times as fast"),),
+    ),
+    Study(
+        "goals --only spark",
+        "Spark on two cores, 200,000 questions with ten trials",
+        spark_numbers(),
+        (
+            (f"{_GUIDE}/huge.md", "takes {plain} times the CPU time of Spark's own `groupBy`"),
+            (f"{_GUIDE}/huge.md", "{checked} times with the check for repeated trials"),
+            (f"{_GUIDE}/huge.md", "and {far} times if trial ids are no integers from 0 to 52"),
+        ),
     ),
     Study(
         "peers --install --keep",

@@ -1,4 +1,4 @@
-"""What a report of a huge log costs. Run: python examples/validation/scale.py --help."""
+"""What a report of a huge log costs. Run: python -m examples.validation.scale --help."""
 
 import argparse
 import json
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from rollouts import padded, write_parts
-from speed import DRAWS, own_peak, tell
 
 import polars_scorio as ps
+from examples.validation.rollouts import padded, write_parts
+from examples.validation.speed import DRAWS, own_peak, tell
 
 MODELS, STRATA = 20, 5
 PROMPTS, SAMPLES = 64, 16  # of a step of training
@@ -119,7 +119,15 @@ def measured(name: str, folder: Path, repeats: int) -> None:
     runs: dict[str, list[dict[str, float]]] = {case: [] for case in CASES}
     for _ in range(repeats):
         for case in CASES:
-            command = [sys.executable, __file__, "--run", name, case, str(folder)]
+            command = [
+                sys.executable,
+                "-m",
+                "examples.validation.scale",
+                "--run",
+                name,
+                case,
+                str(folder),
+            ]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
             runs[case].append(json.loads(done.stdout))
             tell(f"{name}: {case} {runs[case][-1]}")
@@ -168,7 +176,15 @@ def main() -> None:
                 folder = (arguments.folder or Path(temporary)) / f"{name}-{rows}"
                 if not any(folder.glob("*.parquet")):
                     # In a process of its own: Linux lets a process inherit the peak of its parent.
-                    command = [sys.executable, __file__, "--write", name, str(rows), str(folder)]
+                    command = [
+                        sys.executable,
+                        "-m",
+                        "examples.validation.scale",
+                        "--write",
+                        name,
+                        str(rows),
+                        str(folder),
+                    ]
                     subprocess.run(command, check=True)
                 measured(name, folder, arguments.repeats)
 

@@ -1,4 +1,4 @@
-"""What a report costs beside a bare group_by. Run: python examples/validation/speed.py --help."""
+"""What a report costs beside a bare group_by. Run: python -m examples.validation.speed --help."""
 
 import argparse
 import resource
