@@ -14,7 +14,6 @@ AROUND = {
     "accessors/test_display",
     "accessors/test_frame",
     "accessors/test_keywords",
-    "accessors/test_metrics",
     "accessors/test_second_call",
     "counting/test_cost_sums",
     "counting/test_first_trials",

@@ -1,4 +1,5 @@
 import importlib
+import json
 import os
 import re
 import runpy
@@ -12,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from tests.documents import TAU_BENCH
+from tests.documents import ROOT, TAU_BENCH
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -269,3 +270,96 @@ def test_the_picture_of_a_report_is_not_stale(tmp_path, monkeypatch):
     for name in SHOT:
         picture = (EXAMPLES / "pictures" / name).read_bytes()
         assert digest.encode() in picture, "run: python examples/report_picture.py"
+
+
+# The method by hand: NumPy and SciPy alone give the package's numbers.
+
+
+HAND = runpy.run_path(str(ROOT / "examples" / "method_by_hand.py"))
+SUCCESSES, TRIALS = HAND["SUCCESSES"], HAND["TRIALS"]
+KINDS = {"avg": "avg", "pass_at_k": "pass", "pass_hat_k": "hat"}
+SIZES = [1, 2, 3, 4]
+
+
+@pytest.fixture(scope="module")
+def log():
+    rows = [
+        (model, question, trial, int((5 * trial + question) % TRIALS < count))
+        for model, counts in SUCCESSES.items()
+        for question, count in enumerate(counts)
+        for trial in range(TRIALS)
+    ]
+    return pl.DataFrame(rows, ["model", "question", "trial", "category"], orient="row").scorio
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_scores_and_intervals_are_those_of_the_package(log, target):
+    report = log.report(ps.avg(), ps.pass_at_k(SIZES), ps.pass_hat_k(SIZES), target=target)
+    ends = HAND["report" if target == "benchmark" else "of_population"]
+    rows = report.select("model", "metric", "k", "estimate", "lo", "hi").rows()
+    assert len(rows) == len(SUCCESSES) * (1 + 2 * len(SIZES))
+    for model, metric, k, *numbers in rows:
+        by_hand = ends(KINDS[metric.partition("(")[0]], k or 1, SUCCESSES[model])
+        assert by_hand == pytest.approx(numbers[-len(by_hand) :], abs=1e-9)
+
+
+def test_all_pairs_are_those_of_the_package(log):
+    for one, other, *numbers in (
+        log.compare().select("model_a", "model_b", "diff", "lo", "hi").rows()
+    ):
+        by_hand = HAND["difference"](SUCCESSES[one], SUCCESSES[other], len(SUCCESSES))
+        assert by_hand == pytest.approx(numbers, abs=1e-9)
+
+
+def test_a_pair_alone_is_that_of_the_package(log):
+    alone = log.compare(simultaneous=False).select("model_a", "model_b", "diff", "lo", "hi")
+    for one, other, *numbers in alone.rows():
+        # Two models are one pair.
+        by_hand = HAND["difference"](SUCCESSES[one], SUCCESSES[other], 2)
+        assert by_hand == pytest.approx(numbers, abs=1e-9)
+
+
+def test_the_script_is_short_and_imports_nothing_of_the_package():
+    text = (ROOT / "examples" / "method_by_hand.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    assert "import polars" not in text
+
+
+# The notebook runs from top to bottom, and shows what its readers see where it is hosted.
+
+
+for needed in ("nbclient", "ipykernel", "PIL", "altair", "vl_convert", "great_tables"):
+    pytest.importorskip(needed)
+
+NOTEBOOK = ROOT / "examples" / "guide" / "tour.ipynb"
+
+
+def outputs(text: str) -> list[dict[str, str]]:
+    """What its cells show, each as texts by their kind."""
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    shown = [output for cell in cells for output in cell["outputs"]]
+    assert {output["output_type"] for output in shown} == {"execute_result"}  # not even a warning
+    return [{kind: "".join(data) for kind, data in output["data"].items()} for output in shown]
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_shows_what_is_stored(tmp_path):
+    command = [sys.executable, "-m", "tests.notebook", tmp_path / "tour.ipynb"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    made = outputs((tmp_path / "tour.ipynb").read_text(encoding="utf-8"))
+    stored = outputs(NOTEBOOK.read_text(encoding="utf-8"))
+    texts = [[output["text/plain"] for output in each] for each in (made, stored)]
+    assert texts[0] == texts[1], "run python -m tests.notebook"
+
+
+def test_it_shows_an_accessor_tables_and_pictures():
+    text = NOTEBOOK.read_text(encoding="utf-8")
+    shown = outputs(text)
+    assert any(
+        "<caption>scorio of a DataFrame</caption>" in each["text/html"] for each in shown[:3]
+    )
+    assert sum("gt_table" in each.get("text/html", "") for each in shown) == 1
+    assert sum("image/png" in each for each in shown) == 2
+    assert len(text) < 150_000

@@ -1,10 +1,13 @@
 """The outcomes that `questions` reads: rewards, levels, clusters."""
 
+import inspect
+
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import polars_scorio as ps
 from tests.decisions.counted import counted
 from tests.made_logs import long
 
@@ -83,3 +86,19 @@ def test_verdicts_of_a_judge_are_not_taken_for_the_truth():
     log = long([[0, 1], [1, 1]]).with_columns(human=pl.col("category")).scorio(truth="human")
     with pytest.raises(ValueError, match="questions knows no correction for the errors of a judge"):
         log.questions()
+
+
+# The keywords of `questions`, and the confidence that was chosen.
+
+
+def test_the_method_names_its_keywords():
+    keywords = ["w", "per", "unmatched", "confidence"]
+    assert [*inspect.signature(ps.Scorio.questions).parameters][1:] == keywords
+
+
+def test_the_chosen_confidence_holds():
+    log = counted(np.random.default_rng(2).binomial(4, 0.5, (1, 4, 20)), 4).frame
+    roles = {"by": "stratum", "count": "count"}
+    chosen, said = log.scorio(**roles, confidence=0.8), log.scorio(**roles)
+    assert chosen.questions().equals(said.questions(confidence=0.8))
+    assert isinstance(log.lazy().scorio(**roles).questions(), pl.LazyFrame)

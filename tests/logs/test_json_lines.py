@@ -3,15 +3,29 @@
 import gzip
 import io
 import json
+import tracemalloc
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_scorio.logs import json_files
-from polars_scorio.logs.json_files import kept_line_fields, parse_json, scan_lines
+from polars_scorio.logs.json_files import (
+    FileRows,
+    describe_content,
+    errors_name_file,
+    kept_line_fields,
+    model_table,
+    parse_json,
+    read_slim_json,
+    scan_lines,
+)
 from polars_scorio.logs.kept_fields import json_text, text_number
+from polars_scorio.logs.reader_options import read_rows
+from polars_scorio.logs.runs import Run
 
 SCHEMA = {"task": pl.String, "reward": pl.Float64}
 COLUMNS = {"question": pl.col("task"), "reward": pl.col("reward") * 2}
@@ -215,3 +229,171 @@ def test_fields_that_a_reader_needs_are_read_once():
     ]  # fmt: skip
     with pytest.raises(ValueError, match=r"the object 'out': name a .* as in keep='out\.why'"):
         kept_line_fields("out", head, needed)
+
+
+# Errors of JSON files name the file, the place and what was expected.
+
+
+FILE = Path("/runs/a.json")
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        (KeyError("reward"), "something that lacks 'reward' in line 2: it may be"),
+        (TypeError("no list"), r"something of another shape in line 2 \(no list\): it may be"),
+        (IndexError("too short"), r"something of another shape in line 2 \(too short\)"),
+        (ValueError("no number"), r"a value that cannot be read in line 2 \(no number\)"),
+        (OverflowError("too large"), r"a value that cannot be read in line 2 \(too large\)"),
+        (RecursionError("too deep"), r"a value that cannot be read in line 2 \(too deep\)"),
+        (pl.exceptions.ComputeError("a\nb"), r"a value that cannot be read in line 2 \(a\)"),
+    ],
+)
+def test_a_foreign_error_is_replaced(error, found):
+    message = rf"^/runs/a.json: expected a run, found {found}"
+    with pytest.raises(ValueError, match=message), errors_name_file(FILE, "a run", " in line 2"):
+        raise error
+
+
+def test_an_error_that_names_the_file_stays():
+    with pytest.raises(ValueError, match=r"^/runs/a.json has two scores$"):  # noqa: SIM117 - one line each
+        with errors_name_file(FILE, "a run"):
+            raise ValueError(f"{FILE} has two scores")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[1, 2", r"text that is no JSON at line 1, column 6 \(where it ends"),
+        ('[{"a": {"b": 1, "b": 2}}]', "two values of the key 'b'"),
+        ("[1,\n x]", "text that is no JSON at line 2, column 2: Expecting"),
+        (b"\xff", "bytes that are no text"),
+        ("9" * 6_000, "JSON that is too large: .*digits"),
+    ],
+)
+def test_a_text_that_is_no_json_is_refused(text, found):
+    with pytest.raises(ValueError, match=f"^/runs/a.json: expected a run, found {found}"):
+        parse_json(FILE, text, "a run")
+
+
+def test_a_blank_file_is_called_empty():
+    with pytest.raises(ValueError, match=r"^/runs/a.json is empty: expected a run$"):
+        parse_json(FILE, " \n", "a run")
+
+
+def test_a_value_that_does_not_fit_is_named_with_file_and_trial():
+    rows = {Path("/runs/b.json"): [(1,)], FILE: [(1,), (None,), ("x" * 100,)]}
+    runs = {path: FileRows(part, Run(name=path.stem)) for path, part in rows.items()}
+    models = {path: path.stem for path in runs}
+    with pytest.raises(
+        ValueError, match=r"a.json: .*the reward 'xxx.*\.\.\..*' in trial 3, where Float64"
+    ):
+        model_table(runs, models, {"reward": pl.Float64}, "a run")
+
+
+def test_files_of_another_kind_are_passed_over_unless_they_were_named(tmp_path):
+    run, other = tmp_path / "run.json", tmp_path / "other.json"
+    run.write_text("[1]")
+    other.write_text('{"some": "thing"}')
+
+    def rows(_, content):
+        if isinstance(content, list):
+            return FileRows([(value,) for value in content], Run(name="a"))
+        return None
+
+    found = read_rows(tmp_path, ("*.json",), "a run", rows, {})
+    assert found.parts == {run: FileRows([(1,)], Run(name="a"))}
+    with pytest.raises(ValueError, match=r"other.json: expected a run, found an object with the"):
+        read_rows([run, other], ("*.json",), "a run", rows, {})
+
+
+def test_contents_are_described_in_a_few_words():
+    assert describe_content(dict.fromkeys("abcdefgh")).endswith("'f'] and 2 more")
+    assert describe_content("text") == "'text'"
+
+
+# JSON files that are read piece by piece.
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(st.sampled_from(["id", "events", "scores"]), VALUES)
+FILES = st.dictionaries(st.sampled_from(["eval", "status", "a"]), VALUES)
+
+
+@pytest.mark.slow
+@given(FILES, st.lists(OBJECTS | VALUES, max_size=4), st.sampled_from([None, 1]), st.integers(1, 9))
+def test_it_is_the_whole_file_without_the_fields(tmp_path_factory, head, samples, indent, chunk):
+    path = tmp_path_factory.mktemp("stream") / "a.json"
+    whole = {**head, "samples": samples, "end": 1}
+    path.write_text(json.dumps(whole, indent=indent, ensure_ascii=False), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_files, "_CHUNK", chunk)
+        found = read_slim_json(path, "a log", "samples", {"events"})
+    slim = [
+        {name: value for name, value in sample.items() if name != "events"}
+        if isinstance(sample, dict) else sample
+        for sample in samples
+    ]  # fmt: skip
+    assert found == {**whole, "samples": slim}
+
+
+@pytest.mark.parametrize("text", [
+    "[1, 2]", "3", '{"samples": 3}', '{"samples": [], "a": NaN}', '{"samples": {"events": 1}}',
+])  # fmt: skip
+def test_other_content_is_that_of_python(tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
+    expected = json.dumps(json.loads(text))
+    assert json.dumps(read_slim_json(path, "a log", "samples", {"events"})) == expected
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"samples": [1 2]}', '{"samples": []} {}', '{"a" 1}'])
+def test_a_broken_file_is_refused_with_its_place(tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"a\.json: expected a log, found text that|a\.json is empty: "
+    ):
+        read_slim_json(path, "a log", "samples", {"events"})
+
+
+def test_compressed_files_are_read(tmp_path):
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(b'{"samples": [{"events": 1, "id": 2}]}'))
+    assert read_slim_json(path, "a log", "samples", {"events"}) == {"samples": [{"id": 2}]}
+
+
+@pytest.mark.slow
+def test_the_memory_is_that_of_one_sample(tmp_path):
+    path = tmp_path / "a.json"
+    sample = {"id": 1, "events": [{"text": "x" * 50} for _ in range(2_000)]}
+    path.write_text(json.dumps({"samples": [sample] * 100}), encoding="utf-8")
+    tracemalloc.start()
+    assert len(read_slim_json(path, "a log", "samples", {"events"})["samples"]) == 100
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # 12.8 MB; two windows of 1 MB, and a sample in Python.
+    assert peak < 0.6 * path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"samples": [], "samples": [{"score": 1}]}',
+        '{"samples": [{"score": 1, "score": 0}]}',
+        '{"samples": [], "eval": {"score": 1, "score": 0}}',
+    ],
+)
+def test_a_key_with_two_values_is_refused(tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"a\.json: expected a log, found two values of the key 's"
+    ):
+        read_slim_json(path, "a log", "samples", {"events"})

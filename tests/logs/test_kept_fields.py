@@ -287,7 +287,7 @@ KEPT = {
 
 
 def test_every_reader_keeps_fields():
-    assert {*KEPT} | {"lighteval", "trl"} == {*TOOLS}  # these two: test_parquet
+    assert {*KEPT} | {"lighteval", "trl"} == {*TOOLS}  # these two: test_files
 
 
 @pytest.mark.parametrize("tool", KEPT)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr
 from scipy.stats import studentized_range
 
 from polars_scorio.decisions.gate import GatePlan, gate_verdicts
@@ -18,10 +18,16 @@ from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.credits import fixed_gains
 from polars_scorio.maths.families import (
     anytime_critical,
+    first_stretch,
     holm_adjusted,
+    last_stretch,
+    planned_look_critical,
+    rising_band,
     shared_error,
     sidak_critical,
     statement_number,
+    student_critical,
+    student_z,
 )
 from polars_scorio.maths.independent import range_within, tukey_critical
 from polars_scorio.maths.interval import MeasuredPairs, Weighted, credit_estimates
@@ -379,3 +385,99 @@ def test_a_hundred_thousand_models_need_no_finer_steps():
     oracle = models * np.sum(chance * np.exp(-(fine**2) / 2)) / 512 / np.sqrt(2 * np.pi)
     # Both are trapezoidal sums of a smooth function, which converge fast.
     np.testing.assert_allclose(range_within(models, c), oracle, rtol=1e-9)
+
+
+# Curves over k: how many statements they make, and how they are read from both ends.
+
+
+OF_CURVES = study_numbers("curves")
+OF_FAMILIES = [case for case in study_numbers("families") if case["rule"] == 7]
+
+
+@pytest.mark.parametrize("case", OF_FAMILIES, ids=lambda case: f"{len(case['k'])} points")
+def test_each_doubling_of_k_is_one_more_statement(case):
+    number = statement_number(case["k"], np.ones(len(case["k"]), bool), draws=True)
+    assert number == pytest.approx(case["points"], abs=1e-9)
+
+
+def test_draws_without_a_number_and_thresholds():
+    sizes = [1, 2, 4, 8]
+    known = np.array([[1, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 1, 1]], bool)
+    assert statement_number(sizes, known, draws=True).tolist() == [2, 1, 1, 3]
+    thresholds = [5, 6, 7, 8]
+    assert statement_number(thresholds, known, draws=False).tolist() == [2, 1, 1, 3]
+    assert statement_number(thresholds, np.ones(4, bool), draws=False) == 4
+
+
+@pytest.mark.parametrize("case", OF_CURVES["read_curve"])
+def test_verdicts_are_read_from_both_ends(case):
+    lo, hi = np.array(case["lo"]), np.array(case["hi"])
+    curve = np.array(case["k"]), 1.0 * (lo > 0) - (hi < 0), np.ones(lo.size, bool)
+    for name, stretch in (("first", first_stretch(*curve)), ("last", last_stretch(*curve))):
+        found = [int(stretch.sign), int(stretch.reach)]
+        assert found == (case[name] or [0, 0])
+
+
+def test_a_curve_ends_where_its_points_end():
+    k, sign = np.array([1, 2, 4, 8]), np.array([1, 1, -1, np.nan])
+    assert [int(each) for each in first_stretch(k, sign, ~np.isnan(sign))] == [1, 2]
+    assert [int(each) for each in last_stretch(k, sign, ~np.isnan(sign))] == [-1, 4]
+    nothing = np.full(4, np.nan)
+    assert [int(each) for each in first_stretch(k, nothing, ~np.isnan(nothing))] == [0, 0]
+
+
+def test_a_curve_that_never_falls_has_a_band_that_never_falls():
+    lo, hi = np.array([[0.1], [0.3], [0.2], [np.nan]]), np.array([[0.4], [0.7], [0.6], [np.nan]])
+    low, high = rising_band(lo, hi)
+    assert low.ravel()[:3].tolist() == [0.1, 0.3, 0.3]
+    assert high.ravel()[:3].tolist() == [0.4, 0.6, 0.6]
+    assert np.isnan([low[3], high[3]]).all()
+
+
+OF_LOOKS = study_numbers("decisions")["anytime"]
+
+
+def test_constants_are_those_of_the_study():
+    for row in OF_LOOKS["constant"]:
+        assert planned_look_critical(row["z"]) == pytest.approx(row["c"], abs=1e-12)
+
+
+def test_multipliers_are_those_of_the_study():
+    for row in OF_LOOKS["multiplier"]:
+        z = ndtri((1 + row["confidence"]) / 2)
+        assert anytime_critical(z, row["t"]) == pytest.approx(row["m"], abs=1e-12)
+
+
+def test_a_brownian_motion_crosses_the_boundary_as_rarely_as_promised():
+    # 4,000 paths over 8 octaves around the plan, 32 looks in each; the promise is .05 for all time,
+    # and one standard error of this simulation is .0034.
+    random, share = np.random.default_rng(0), 2 ** np.linspace(-4, 4, 257)
+    steps = np.sqrt(np.diff(share, prepend=0.0))
+    paths = np.cumsum(random.standard_normal((4_000, share.size)) * steps, axis=1)
+    boundary = anytime_critical(ndtri(0.975), share) * np.sqrt(share)
+    crossed = (np.abs(paths) > boundary).any(axis=1).mean()
+    assert 0.02 < crossed < 0.055
+
+
+@given(st.floats(0.0, 6.0), st.floats(1e-3, 1e3))
+def test_a_boundary_is_the_same_as_far_before_the_plan_as_beyond_it(z, share):
+    ahead, beyond = anytime_critical(z, share), anytime_critical(z, 1 / share)
+    assert ahead == pytest.approx(beyond, rel=1e-12)
+    assert ahead >= planned_look_critical(z) > z
+
+
+@given(st.floats(0.0, 6.0), st.floats(1e-3, 1.0), st.floats(0.01, 1.0))
+def test_boundaries_grow_with_the_confidence_and_away_from_the_plan(z, share, more):
+    assert anytime_critical(z + more, share) > anytime_critical(z, share)
+    assert anytime_critical(z, share * (1 - more / 2)) > anytime_critical(z, share)
+
+
+@given(st.floats(0.1, 8.0), st.integers(1, 500))
+def test_students_value_has_the_tail_of_the_normal_one(c, freedom):
+    found = student_critical(np.array([c]), np.array([float(freedom)]))
+    assert stdtr(freedom, -found) == pytest.approx(ndtr(-c), rel=1e-6)
+    assert student_z(found, np.array([float(freedom)])) == pytest.approx(c, rel=1e-6)
+
+
+def test_without_degrees_of_freedom_there_is_no_value():
+    assert np.isnan(student_critical(2.0, np.array([np.nan, 0.0]))).all()
