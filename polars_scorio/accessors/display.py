@@ -53,7 +53,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> chart = trials.scorio(trial=None).plot.intervals()
         >>> chart.to_dict()["title"]["text"]
-        'avg@1'
+        'ada is ahead; bob may be as good.'
         """
         from polars_scorio.display.plots import Plots
 

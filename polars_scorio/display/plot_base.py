@@ -17,15 +17,22 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Log, Trials, bind_roles, collected_together
-from polars_scorio.counting.roles import Column, Roles
+from polars_scorio.counting.roles import Column, Roles, is_label
+from polars_scorio.decisions.rank import rank
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
+    inert_text,
     marked_rows,
     metric_heading,
     panel_heading,
     row_labels,
+    stratum_label,
 )
 from polars_scorio.display.charts import ChartStyle
+from polars_scorio.display.facts.log_summary import stratum_noun
+from polars_scorio.display.facts.ranking_facts import About, RankingFacts, rank_board
+from polars_scorio.display.facts.scopes import without_repeated_warnings
+from polars_scorio.display.numbers import plain_text
 from polars_scorio.display.phrases import (
     each_trials,
     inference_words,
@@ -35,6 +42,8 @@ from polars_scorio.display.phrases import (
     question_count,
     target_words,
 )
+from polars_scorio.display.words.question_words import strata_title
+from polars_scorio.display.words.ranking_words import ranking_title
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
@@ -67,6 +76,7 @@ class PictureSubject:
     style: ChartStyle
     options: dict[str, Any]  # how the numbers are found
     scores: pl.DataFrame = field(default_factory=pl.DataFrame)
+    finding: str = ""  # who may be the best, if that is known
     banded: bool = False  # whether intervals hold at all draw sizes at once
 
     @property
@@ -109,11 +119,10 @@ class PictureSubject:
         return f"bands{held}: {self.intervals}"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
-        """Heading of a picture: its content, and the numbers of questions and trials."""
-        said = (*(line for line in lines if line), question_count(self.scores))
-        return charts.Heading(
-            title, tuple(filter(None, said)), panel_heading(self.trials), self.style
-        )
+        """Heading of a picture: the finding, its content, the numbers of questions and trials."""
+        said = [*filter(None, (inert_text(self.finding), title, *lines))]
+        below = (*said[1:], question_count(self.scores))
+        return charts.Heading(said[0], below, panel_heading(self.trials), self.style)
 
 
 class PlotBase:
@@ -160,11 +169,28 @@ class PlotBase:
         rows = self._tidy(subject.source, score, options, common=common)
         counts = [LABEL_COUNT] if trials.judged else []
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *counts)
-        scores, *drawn = collected_together([order, *plans], engine="streaming")
+        plans = (order, *plans)
+        try:
+            ranks, scores, *drawn = self._with_ranks(subject, plans)
+        except (TypeError, ValueError):  # a picture may show models that nobody can rank
+            ranks, (scores, *drawn) = None, collected_together(plans, engine="streaming")
         _refuse_many(trials, scores)
-        subject = replace(subject, scores=scores)
+        finding = "" if ranks is None else _finding_of(ranks, subject.source)
+        subject = replace(subject, scores=scores, finding=finding)
         _ = subject.colours  # refuses unknown models
         return subject, drawn
+
+    def _with_ranks(
+        self, subject: PictureSubject, plans: Sequence[pl.LazyFrame]
+    ) -> list[pl.DataFrame]:
+        """The rows of plans, behind the ranks of the models in each stratum."""
+        asked = {name: value for name, value in subject.options.items() if name != "curves"}
+        with without_repeated_warnings():  # the numbers warn themselves
+            roles = subject.source.roles
+            ranks = rank(
+                self._log, roles, subject.metric.at_row(0), chances=False, spoken="counts", **asked
+            )
+            return collected_together([ranks, *plans], engine="streaming")
 
     def _rows(
         self, subject: PictureSubject, overall: Overall | None = None
@@ -208,6 +234,25 @@ class PlotBase:
         asked: Alignment = "common" if common and trials.model is not None else "any"
         plan = evaluated_plan(request, columns, overall=overall, questions=asked)
         return tidy_plan(plan, columns)
+
+
+def _finding_of(ranks: pl.DataFrame, trials: Trials) -> str:
+    """The models that may be best: the title of a ranking, or the winners of several strata."""
+    (model,) = trials.models
+    parts = ranks.group_by(stratum_label(trials), maintain_order=True)
+    numbered = [part.name for part in trials.by[:1] if not is_label(part.dtype)]
+    step = "".join(f"{name} " for name in numbered * (len(trials.by) == 1))
+    boards = {f"{step}{name}": rank_board(part, model) for (name,), part in parts}
+    several = {name: board for name, board in boards.items() if len(board.models) > 1}
+    if not several:
+        return ""
+    if len(boards) == 1:
+        (board,) = boards.values()
+        return plain_text(ranking_title(RankingFacts(board, About("", 0.0))).words)
+    firsts = {name: board.models[0] for name, board in several.items()}
+    sure = {name: board.leaders[0] for name, board in several.items() if len(board.leaders) == 1}
+    leader = max(firsts.values(), key=[*firsts.values()].count)
+    return plain_text(strata_title(firsts, sure, leader, stratum_noun(trials)))
 
 
 def _strata_roles(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

@@ -42,9 +42,10 @@ _ABOUT = {"benchmark": "about these questions", "population": "about questions l
 class Plots(PlotBase):
     """Pictures of a log: `df.scorio.plot`.
 
-    Every method returns an Altair chart: notebooks show it, ``chart.save("picture.png")`` writes it
-    without a browser, ``chart.properties(title=...)`` changes it. Strata (`by`) become panels; a
-    LazyFrame is collected. It needs ``pip install "polars-scorio[plot]"``.
+    Every method returns an Altair chart, whose title says who may be the best: notebooks show it,
+    ``chart.save("picture.png")`` writes it without a browser, ``chart.properties(title=...)``
+    changes it. Strata (`by`) become panels; a LazyFrame is collected. It
+    needs ``pip install "polars-scorio[plot]"``.
 
     Parameters
     ----------

@@ -185,8 +185,8 @@ def test_bands_are_said():
 
 def test_a_heading_leaves_out_empty_lines_and_counts_the_questions():
     heading = subject_of(MODELS, by=[]).heading("Scores", "", "a line")
-    assert heading.title == "Scores"
-    assert heading.subtitle == ("a line", "2 questions, 2 trials per question")
+    assert heading.title == "Nothing is decided between 3 models."
+    assert heading.subtitle == ("Scores", "a line", "2 questions, 2 trials per question")
     assert heading.panels == ""
 
 

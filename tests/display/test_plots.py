@@ -306,7 +306,7 @@ def test_names_do_not_leave_the_script_of_a_page(log, kind):
 def test_no_name_breaks_a_picture(log, kind, tmp_path):
     hostile = "\u2028\u2029\x1b\ufffe"
     names = [pl.format("{}{}", pl.lit(hostile), name).alias(name) for name in ("model", "domain")]
-    columns = {"domain": f"domain{hostile}"}
+    columns = {"domain": f"domain{hostile}".replace("\x1b", "")}  # refused in a column's name
     plot = (
         log.with_columns(names).rename(columns).scorio(by=[*columns.values()], success=[1, 2]).plot
     )
@@ -408,3 +408,17 @@ def test_a_picture_asks_for_few_schemas(monkeypatch, picture):
     monkeypatch.setattr(pl.LazyFrame, "collect_schema", spy)
     getattr(plots, picture)(*PICTURES[picture])
     assert 1 <= len(calls) <= 5
+
+
+def test_the_title_of_a_picture_is_its_finding(log):
+    better = pl.concat(
+        long([[place > 4] * 4] * 20, name) for place, name in ((3, "bob"), (9, "ada"))
+    )
+    for chart in (better.scorio.plot.intervals(), better.scorio.plot.curve([1, 2])):
+        assert chart.to_dict()["title"]["text"] == "ada beats bob."
+    title = plot_of(log).intervals().to_dict()["title"]
+    assert title["text"] == "No domain has a sure winner."
+    assert title["subtitle"][0].startswith("avg@")
+    # Models that nobody can rank are drawn all the same.
+    uneven = log.filter((pl.col("model") != log["model"][0]) | (pl.col("question") != 0))
+    assert plot_of(uneven).intervals().to_dict()["title"]["text"].startswith("avg")
