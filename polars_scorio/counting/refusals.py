@@ -42,7 +42,7 @@ from polars_scorio.counting.ways_out import missing_example, repeats_cure
 
 DIGEST = ":digest"
 
-_LONGEST = 2**12  # trials of a question whose sum is known: a table of 32 kB costs .2 ms
+_LONGEST = 2**12  # trials of a question whose sum is known: a table of 32 kB takes .2 ms
 
 
 def id_hash(trials: Trials) -> list[pl.Expr]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 Mood = Literal["", "yes", "no"]
 Style = Literal["", "strong", "open", "pass", "fail"]
 Kind = Literal["rank", "tier", "name", "interval", "number", "spare", "chance", "verdict", "other"]
-TableKind = Literal["scores", "parts", "steps", "gaps", "gains", "gate", "plain"]
+TableKind = Literal["scores", "parts", "steps", "gaps", "gains", "gate", "plain", "beside"]
 Role = Literal["alert", "lede", "aside", "basis", "plain", "note", "clause"]
 
 
@@ -89,6 +89,7 @@ class TableBlock:
     centre: float | None = None  # of no difference
     margin: float = 0.0  # with its sign
     margin_text: str = ""
+    caption: str = ""  # for those who do not see it
 
     def column(self, kind: Kind) -> Column:
         """The first column of a kind; without cells if there is none."""

@@ -123,7 +123,7 @@ def _mean_facts(
         means[INFORMATION] = information_of_strata(request.choice.target, information, questions)
     if JUDGED in facts:
         means[JUDGED] = facts[JUDGED].mean(axis=1)
-        # Labels that tell how often one judge errs serve all strata.
+        # Labels that tell how often verdicts err serve all strata.
         labels, shared = facts[LABEL_COUNT], request.trials.truth is None
         means[LABEL_COUNT] = labels.max(axis=1) if shared else labels.sum(axis=1)
     return means

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import known_text, value_text
@@ -14,6 +15,7 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import About, as_number
 from polars_scorio.display.facts.scopes import (
     POWER,
@@ -26,6 +28,7 @@ from polars_scorio.display.facts.scopes import (
 from polars_scorio.display.numbers import Unit, gap_unit
 from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.settings import Settings
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.report import chosen_overall, report
@@ -240,6 +243,48 @@ class Gated:
             for kind, rows in self.changes.items()
         ]  # fmt: skip
         return pl.concat(changed) if changed else pl.DataFrame()
+
+
+Changed = Sequence[tuple[str, tuple[int, int], tuple[int, int]]]  # right of all, before and now
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseFacts:
+    """All questions under a baseline and its candidate, the largest loss first."""
+
+    gate: GateFacts
+    models: tuple[str, str]
+    scores: Floats  # (2, M)
+    counts: Sequence[int]  # of those that broke, are flaky, are the same, were fixed
+    broke: Changed
+    fixed: Changed
+    word: str  # for a trial that counts
+
+    @classmethod
+    def from_log(
+        cls, gated: Gated, facts: QuestionFacts, models: Sequence[str]
+    ) -> CaseFacts | None:
+        """The questions of a gate; None where single ones were not tested."""
+        gate, two = gated.gate, (gated.baseline, gated.gate.line.model)
+        if not gated.changes:
+            return None
+        down, up = {*(gate.broke or [])}, {*(gate.fixed or [])}
+        before, after = (facts.scores[[*models].index(name)] for name in two)
+        mixed = ((before > 0) & (before < 1)) | ((after > 0) & (after < 1))
+        kind = np.array([0 if name in down else 3 if name in up else 1 if flaky else 2
+                         for name, flaky in zip(facts.names, mixed, strict=True)])  # fmt: skip
+        order = np.lexsort((before, after - before, kind))
+        broke, fixed = (_case_counts(gated.changed(each, two[1])) for each in _CHANGES)
+        counts, scores = np.bincount(kind, minlength=4).tolist(), np.stack([before, after])
+        return cls(gate, two, scores[:, order], counts, broke, fixed, facts.word)
+
+
+def _case_counts(rows: pl.DataFrame) -> Changed:
+    numbers = rows.select("question", "rate_baseline", "trials_baseline", "rate", "trials").rows()
+    return [
+        (question, (round(before * n), n), (round(now * m), m))
+        for question, before, n, now, m in numbers
+    ]
 
 
 def _drawn_as_failed(rows: pl.DataFrame, as_failed: pl.DataFrame) -> pl.DataFrame:

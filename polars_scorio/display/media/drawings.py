@@ -6,6 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from polars_scorio.display.blocks import Drawing, Section, TableBlock, Text
 from polars_scorio.display.media.marks import picture, text
+from polars_scorio.display.media.role_drawings import (
+    cases_drawing,
+    floors_drawing,
+    lifts_drawing,
+    plane_drawing,
+)
 from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import html_text
 from polars_scorio.display.phrases import short_name
@@ -23,7 +29,8 @@ def _figure_html(figure: Drawing | TableBlock | Text) -> str:
         return f'<p class="note">{html_text(figure.words)}</p>'
     if figure.kind == "html":
         return str(figure.data["body"])
-    return _DRAWINGS[figure.kind](**figure.data, label=figure.label)
+    said = {"label": figure.label} if figure.label else {}
+    return _DRAWINGS[figure.kind](**figure.data, **said)
 
 
 def stairs_drawing(
@@ -46,4 +53,7 @@ def stairs_drawing(
     return f'<div style="{room}">{picture(high, drawn + beside, label)}</div>'
 
 
-_DRAWINGS: dict[str, Callable[..., str]] = {"stairs": stairs_drawing}
+_DRAWINGS: dict[str, Callable[..., str]] = {
+    "cases": cases_drawing, "floors": floors_drawing, "lifts": lifts_drawing,
+    "plane": plane_drawing, "stairs": stairs_drawing,
+}  # fmt: skip

@@ -26,12 +26,13 @@ from polars_scorio.display.blocks import (
     Text,
     Title,
 )
+from polars_scorio.display.facts.gate_facts import CaseFacts
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, counts_hash
 from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import AllPairs
+from polars_scorio.display.facts.role_facts import CostFacts, JudgeFacts, RerunFacts
 from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
-from polars_scorio.display.media.cost_sections import cost_section, judge_section
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import file_text
 from polars_scorio.display.media.sections import (
@@ -47,11 +48,6 @@ from polars_scorio.display.media.step_sections import (
 )
 from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.media.tables import metrics_table, number_table, table_html
-from polars_scorio.display.media.unranked_sections import (
-    cases_section,
-    flaky_section,
-    readings_section,
-)
 from polars_scorio.display.numbers import MINUS, html_text, plain_text
 from polars_scorio.display.phrases import (
     count_of,
@@ -62,6 +58,7 @@ from polars_scorio.display.phrases import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table, markdown_table, markdown_text
+from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
     Alert,
     MethodNotes,
@@ -71,7 +68,8 @@ from polars_scorio.display.words.log_words import (
     method_notes,
     outcome_words,
 )
-from polars_scorio.display.words.ranking_words import ranking_table, tell_refusal
+from polars_scorio.display.words.ranking_words import ranking_table, readings_section, tell_refusal
+from polars_scorio.display.words.role_words import cost_section, flaky_section, judge_section
 from polars_scorio.display.words.run_words import gains_section
 from polars_scorio.display.words.section_words import pairs_section
 from polars_scorio.metrics.from_text import check_metrics
@@ -431,7 +429,7 @@ def _page_sections(story: Story) -> Iterator[Section]:
         return
     if story.gated is not None:
         names = story.sheet.board.models
-        yield cases_section(story.gated, story.facts, names)
+        yield cases_section(CaseFacts.from_log(story.gated, story.facts, names))
         yield reliability_section(story.fan, ["a", "m", *["o"] * len(names)])
         if len(names) > 2:
             yield questions_section(story.sheet, story.facts)
@@ -443,7 +441,8 @@ def _page_sections(story: Story) -> Iterator[Section]:
     else:
         yield from _reliability_sections(story)
         yield from _sections_of_roles(story)
-        yield flaky_section(story.facts, story.sheet)
+        questions = questions_section(story.sheet, story.facts)
+        yield flaky_section(story.facts, questions, RerunFacts.from_sheet(story.sheet))
 
 
 def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
@@ -465,9 +464,9 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
 
 def _sections_of_roles(story: Story) -> Iterator[Section]:
     if story.prices is not None:
-        yield cost_section(story.sheet, story.prices)
+        yield cost_section(CostFacts.from_prices(story.sheet, story.prices))
     if story.sheet.main.judged:
-        yield judge_section(story.sheet)
+        yield judge_section(JudgeFacts.from_sheet(story.sheet))
 
 
 def _reliability_sections(story: Story) -> Iterator[Section]:

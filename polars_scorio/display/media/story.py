@@ -26,6 +26,7 @@ from polars_scorio.display.facts.ranking_facts import (
     decided_alone,
     stratum_boards,
 )
+from polars_scorio.display.facts.role_facts import Prices, judge_winner
 from polars_scorio.display.facts.run_facts import TrainingRun
 from polars_scorio.display.facts.scopes import (
     POWER,
@@ -35,8 +36,7 @@ from polars_scorio.display.facts.scopes import (
     metric_rows,
     without_repeated_warnings,
 )
-from polars_scorio.display.media.cost_sections import Prices, judge_winner
-from polars_scorio.display.numbers import Unit
+from polars_scorio.display.numbers import Unit, money_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_steps, tell_gate
 from polars_scorio.display.words.log_words import error_alert
@@ -218,7 +218,7 @@ class Story:
             1 if fan is None else fan.k[-1], len(self.facts.mixed),
             shares and main.overall != "macro", main.lead.name in {"avg", "bayes"},
             lead_rows(main)["estimate"].item(), main.each,
-            "" if self.prices is None else self.prices.words(0), self._errored(),
+            "" if self.prices is None else money_text(self.prices.mean[0, 0]), self._errored(),
         )  # fmt: skip
 
     def divided_facts(self) -> Divided:

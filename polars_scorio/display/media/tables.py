@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from polars_scorio.display.blocks import Cell, Interval, TableBlock
@@ -30,9 +30,11 @@ _BREAKS = "-_/.:"
 
 def table_html(table: TableBlock) -> str:
     """A table whose intervals are drawn."""
-    return {"gate": _gate_table, "parts": _part_lines, "gains": _gain_lines}.get(
-        table.kind, _score_table
-    )(table)
+    drawn: dict[str, Callable[[TableBlock], str]] = {
+        "gate": _gate_table, "parts": _part_lines, "gains": _gain_lines, "plain": _plain_table,
+        "beside": lambda each: f'<div class="rel">{_plain_table(each)}</div>',
+    }  # fmt: skip
+    return drawn.get(table.kind, _score_table)(table)
 
 
 def _score_table(table: TableBlock) -> str:
@@ -238,6 +240,17 @@ def number_table(
         f'<div class="wide"><table class="plain"><caption class="away">{caption}</caption><thead>'
         f'<tr><th scope="col">{first}</th>{top}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _plain_table(table: TableBlock) -> str:
+    """A row for each name, or text, of the first column, and numbers as they are written."""
+    first, *rest = table.columns
+    drawn = whole_name if first.kind == "name" else html_text
+    rows = [
+        (row.hue, drawn(name), [cell_html(each.cells[at]) for each in rest])
+        for at, (row, name) in enumerate(zip(table.rows, first.words, strict=True))
+    ]
+    return number_table(table.caption, first.head, [html_text(each.head) for each in rest], rows)
 
 
 def metrics_table(table: TableBlock) -> str:

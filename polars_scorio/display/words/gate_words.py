@@ -10,17 +10,26 @@ from polars_scorio.display.blocks import (
     Account,
     Cell,
     Column,
+    Drawing,
     Mood,
     Role,
+    Section,
     Style,
     TableBlock,
     TableRow,
     Text,
     Title,
 )
-from polars_scorio.display.facts.gate_facts import GateFacts, GateLine
+from polars_scorio.display.facts.gate_facts import FDR, CaseFacts, Changed, GateFacts, GateLine
+from polars_scorio.display.facts.ranking_facts import as_number
 from polars_scorio.display.numbers import Unit, named, names_list, plain_text
-from polars_scorio.display.phrases import count_of, name_list, text_list, without_stratum
+from polars_scorio.display.phrases import (
+    count_of,
+    name_list,
+    short_name,
+    text_list,
+    without_stratum,
+)
 from polars_scorio.display.words.ranking_words import basis, gap_cell, gap_words, tell
 
 _LISTED = 10  # questions of a clause
@@ -273,3 +282,42 @@ def gate_sentence(facts: GateFacts) -> str:
     about = f"{numbers} ({', '.join(basis(facts.about))})."
     place = f"{facts.place}: " * bool(facts.place)
     return plain_text(" ".join([place + gate_title(facts).words, about, *gate_clauses(facts)]))
+
+
+_PARTS = (("fb", "broke"), ("part", "flaky"), ("open", "the same"), ("fa", "fixed"))
+_CHANGED = 24  # questions of a list
+
+
+def cases_section(facts: CaseFacts | None) -> Section:
+    """A map of the questions under baseline and candidate: broken, flaky, the same, fixed."""
+    if facts is None:
+        return Section("cases", "")
+    gate, word, (old, new) = facts.gate, facts.word, facts.models
+    down, up, row = len(gate.broke or []), len(gate.fixed or []), gate.worst
+    title = f"{count_of(down, 'question')} broke; {up:,} {'was' if up == 1 else 'were'} fixed."
+    said = (
+        f"Every question, the largest loss on the left. Full colour: {word} in all trials. A "
+        f"question “broke” if its own test says so ({100 * FDR:g} % false discoveries), and is "
+        f"flaky if a version has it {word} in some trials, not in all."
+    )
+    chance, read = row["pvalue_broken"], [said]
+    if chance is not None and (as_number(chance) < 0.05 or not down):
+        read.append(broken_words(row, lower_is_better=gate.lower))
+    lists = {f"Broke: {word} trials before and after": facts.broke, "Fixed": facts.fixed}
+    data = {
+        "names": (old, new), "labels": (f"{old}, before", f"{new}, now"), "scores": facts.scores,
+        "parts": [(kind, words, n) for (kind, words), n in zip(_PARTS, facts.counts, strict=True)],
+        "lists": [(head, *_case_lists(changed)) for head, changed in lists.items() if changed],
+    }  # fmt: skip
+    title = title if down or up else "No question broke."
+    return Section("cases", title, [*read, *case_clauses(gate)], [Drawing("cases", data)])
+
+
+def _case_lists(changed: Changed) -> tuple[list[tuple[str, str]], str]:
+    """The first questions with their trials before and after, and how many more there are."""
+    items = [
+        (short_name(without_stratum(question)), f"{was[0]}/{was[1]} → {now[0]}/{now[1]}")
+        for question, was, now in changed[:_CHANGED]
+    ]
+    rest = len(changed) - _CHANGED
+    return items, f"{rest:,} more are in the data." * (rest > 0)

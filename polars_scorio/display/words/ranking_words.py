@@ -21,6 +21,7 @@ from polars_scorio.display.blocks import (
     Interval,
     Mood,
     Role,
+    Section,
     Style,
     TableBlock,
     TableKind,
@@ -356,6 +357,27 @@ def _cheapest_step(board: Board, costs: Costs) -> str:
 def cheapest_title(name: str) -> str:
     """Title of costs, of the cheapest model of the first tier."""
     return f"{named(name)} is the cheapest that may be the best."
+
+
+def readings_section(facts: RankingFacts) -> Section:
+    """The first two models under each meaning of an error."""
+    if facts.errored is None or facts.gap is None:
+        return Section("errored", "")
+    a, b = map(named, facts.board.models[:2])
+    unit, gaps = facts.board.unit, facts.errored.readings.values()
+    columns = [
+        Column("other", "errored trials are", [*map(Cell, facts.errored.readings)]),
+        Column("number", f"{a} less {b}", [
+            Cell(unit.gap(gap.diff) if math.isfinite(gap.prob_better) else "") for gap in gaps]),
+        Column("number", f"{100 * facts.about.confidence:.6g} % interval",
+               [Cell(unit.gaps(gap.lo, gap.hi)) for gap in gaps]),
+        Column("verdict", "verdict", [
+            Cell("undecided" if gap.better is None else f"{named(gap.better)} is better")
+            for gap in gaps]),
+    ]  # fmt: skip
+    table = TableBlock("plain", columns, [TableRow("")] * len(gaps), caption="Meanings of an error")
+    said = "The same log under each meaning of an error."
+    return Section("errored", f"{a} or {b}?", [said], [table])
 
 
 # --- a part of the models, or one -----------------------------------------------------------------

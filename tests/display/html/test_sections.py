@@ -27,9 +27,9 @@ from polars_scorio.display.facts.ranking_facts import (
     pair_quantiles,
     rank_board,
 )
+from polars_scorio.display.facts.role_facts import Prices
 from polars_scorio.display.facts.run_facts import TrainingRun
 from polars_scorio.display.facts.scopes import page_scopes
-from polars_scorio.display.media.cost_sections import Prices
 from polars_scorio.display.media.marks import Axis, file_text, interval, tick_row
 from polars_scorio.display.media.step_sections import spread_labels
 from polars_scorio.display.media.tables import score_ticks, whole_name

@@ -1,0 +1,151 @@
+"""Sections of costs, of judges and of reruns."""
+
+from __future__ import annotations
+
+import math
+
+from polars_scorio.display.blocks import (
+    Cell,
+    Column,
+    Drawing,
+    Interval,
+    Section,
+    TableBlock,
+    TableRow,
+)
+from polars_scorio.display.facts.question_facts import QuestionFacts
+from polars_scorio.display.facts.role_facts import CostFacts, Ends, JudgeFacts, RerunFacts
+from polars_scorio.display.numbers import MINUS, chance_words, money_text, named, names_list
+from polars_scorio.display.phrases import MISSING, count_of, range_text, short_name, these_questions
+from polars_scorio.display.words.ranking_words import cheapest_title
+
+_LABELLED = 12  # models, up to which all have their names at their points
+_HEADS = {"mean_cost": "mean cost", "cost_per_success": "per success"}
+
+
+def cost_section(facts: CostFacts) -> Section:
+    """Scores against costs on a ratio scale, and the stairs of those that no other beats."""
+    board, money, stairs = facts.board, facts.money, facts.stairs
+    models, table, title = board.models, _cost_table(facts), _cost_title(facts)
+    if not facts.spread:
+        return Section("cost", title, ["What the trials cost, in the unit of the log."], [table])
+    points = [
+        (short_name(models[at], 20) * (at in stairs or len(models) <= _LABELLED),
+         (board.lo[at], board.score[at], board.hi[at]), money[at],
+         "a" if board.first_tier[at] else "o")
+        for at in facts.ordered
+    ]  # fmt: skip
+    said = [f"{board.numbers(at)} at {money_text(money[at, 0])}" for at in facts.ordered[:12]]
+    corners = [(money[at, 0], board.score[at]) for at in stairs]
+    data = {"points": points, "corners": corners, "percent": board.unit.percent}
+    axes = (
+        f"Up: the score. To the right: the mean cost of a question (both with {facts.level} "
+        "intervals; cost on a ratio scale). Blue: may be the best."
+    )
+    unbeaten = names_list([models[at] for at in stairs], 6)
+    join = f"The stairs join the models that no other beats on both score and cost: {unbeaten}."
+    drawing = Drawing("plane", data, "; ".join(said))
+    figures: list[Drawing | TableBlock] = [drawing]
+    figures += [table] * (len(facts.numbers) > 1)
+    return Section("cost", title, [axes, join], figures)
+
+
+def _cost_title(facts: CostFacts) -> str:
+    """The cheapest model of the first tier, or one that costs as much as another."""
+    cheapest = facts.board.models[facts.cheapest]
+    if len(facts.board.models) == 1:
+        return f"{named(cheapest)} costs {money_text(facts.money[0, 0])} a question."
+    if facts.shared:
+        return f"No model that may be the best is cheaper than {named(cheapest)}."
+    return cheapest_title(cheapest)
+
+
+def _cost_table(facts: CostFacts) -> TableBlock:
+    """All metrics of costs, a row for each model, and what the money did not buy."""
+    models, unit = facts.board.models, facts.board.unit
+    columns = [
+        Column("name", "model", [*map(Cell, models)]),
+        *(Column("number", _HEADS.get(name, name.replace("_", " ") + (f", k = {k}" if k else "")),
+                 [*map(_cost_cell, cells)]) for (name, k), cells in facts.numbers.items()),
+        Column("number", "never solved", [Cell(unit.score(share)) for share in facts.never]),
+    ]  # fmt: skip
+    if facts.worth:
+        chances = [chance_words(facts.worth[name]) if name in facts.worth else MISSING
+                   for name in models]  # fmt: skip
+        columns.append(Column("number", "worth it", [*map(Cell, chances)]))
+    kept = [each for each in columns if each.cells]
+    return TableBlock("beside", kept, [TableRow("")] * len(models), caption="Costs")
+
+
+def _cost_cell(ends: Ends | None) -> Cell | Interval:
+    if ends is None:
+        return Cell(MISSING)
+    value, lo, hi = ("∞" if each == math.inf else money_text(each) for each in ends)
+    return Interval(ends[1], ends[0], ends[2], value, f"[{lo}, {hi}]")
+
+
+def judge_section(facts: JudgeFacts) -> Section:
+    """The verdicts of the judge on each model, and the corrected score."""
+    board, unit = facts.board, facts.board.unit
+    lines = []
+    for at, model in enumerate(board.models):
+        known = math.isfinite(board.score[at])
+        was, now = (unit.score(each, sign=False) for each in (facts.raw[at], board.score[at]))
+        lines.append({
+            "name": short_name(model, 28), "hue": "a" if board.first_tier[at] else "o",
+            "ring": facts.raw[at], "ends": (board.lo[at], board.score[at], board.hi[at]),
+            "texts": (was, now) if known else (),
+            "label": board.numbers(at) if known else "unknown",
+        })  # fmt: skip
+    lift, who = facts.raw[facts.most] - board.score[facts.most], named(board.models[facts.most])
+    title = f"The judge {'adds' if lift > 0 else 'takes off'} up to {unit.size(lift)} ({who})."
+    if unit.gap(lift)[0] not in f"+{MINUS}":
+        title = "The judge changes no score."
+    read = ["Ring: what the judge says. Dot: the true score with its interval."]
+    if facts.labels is not None:
+        number, least, most = facts.labels
+        each = range_text(least, most)
+        read.append(f"People labelled {number:,} verdicts, {each} of each model.")
+    if facts.unknown:
+        read.append(
+            f"{count_of(facts.unknown, 'number')} {'is' if facts.unknown == 1 else 'are'} missing: "
+            "fewer than 5 trials of a verdict are labelled, the labels do not show that the judge "
+            "is better than a coin, or the noise of the correction exceeds the range of the metric."
+        )
+    drawing = Drawing("lifts", {"lines": lines, "percent": unit.percent})
+    return Section("judge", title, read, [drawing])
+
+
+def flaky_section(facts: QuestionFacts, questions: Section, rerun: RerunFacts | None) -> Section:
+    """Questions of one model that come out both ways, and how far chance moves a rerun of it."""
+    if facts.trials < 2 or len(facts.names) < 2 or not facts.mixed:
+        return rerun_section(rerun)
+    floor = rerun_section(rerun, below=True)
+    end = f"; {floor.title[:1].lower()}{floor.title[1:]}" if floor.title else "."
+    title = f"{len(facts.mixed):,} of {count_of(len(facts.names), 'question')} are flaky{end}"
+    figures = [*questions.figures, *floor.figures]
+    return Section("flaky", title, [*questions.words, *floor.words], figures)
+
+
+def rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
+    """How far a rerun of one model lies from its log, alone or below its questions."""
+    if facts is None:
+        return Section("rerun", "")
+    unit, whole = facts.unit, facts.floors[0][0]
+    lines = []
+    for n, floor in facts.floors:
+        number, _, word = unit.size(floor).partition(" ")
+        lines.append((f"{count_of(n, 'trial')} each", floor, "a" if n == whole else "o",
+                      (f"±{number}", word), f"{n}: within {unit.size(floor)}"))  # fmt: skip
+    said = (
+        f"How far a new run of the same model on {these_questions(facts.questions)} may lie from "
+        f"this log by chance alone ({facts.level}), if runs differ by nothing else."
+    )
+    read = [said]
+    if facts.flips is not None:
+        read.append(
+            f"Of the questions, {unit.score(facts.flips)} change their verdict from one single "
+            "trial to the next."
+        )
+    title = f"Below {unit.size(facts.floors[0][1])}, a change is not news."
+    return Section("rerun", title, read, [Drawing("floors", {"lines": lines, "below": below})])
