@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Story, Wishes, read_story
 from tests.golden.logs import Kind, kinds_of_logs
 from tests.made_logs import log_of_runs
 

@@ -216,7 +216,7 @@ def test_a_name_says_what_its_value_is():
 
 def test_a_price_is_an_amount_of_money():
     # A variance is called variance or noise: pages of costs stand beside it.
-    of_money = ("display/facts/role_facts", "display/media/story")
+    of_money = ("display/facts/role_facts", "display/story")
     priced = {
         (relative_name(path), name)
         for path in sorted(PACKAGE.rglob("*.py"))

@@ -477,7 +477,7 @@ class Accessor(Generic[FrameT]):
         from polars_scorio.study.log_checks import check
 
         def drawn(rows: pl.DataFrame) -> str:
-            from polars_scorio.display.media.page import checked_table
+            from polars_scorio.display.page import checked_table
 
             return checked_table(rows)
 

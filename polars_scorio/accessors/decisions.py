@@ -393,9 +393,9 @@ class GateMethods(Accessor[FrameT]):
             return self._returned(plan)
 
         def drawn(rows: pl.DataFrame) -> str:
-            from polars_scorio.display.media.page import finding_table
-            from polars_scorio.display.media.story import Wishes
+            from polars_scorio.display.page import finding_table
             from polars_scorio.display.settings import Settings
+            from polars_scorio.display.story import Wishes
 
             metrics = () if metric is None else (metric,)
             settings = Settings.from_options(self._options(gate, options))

@@ -122,10 +122,10 @@ class ReaderMethods(Accessor[FrameT]):
         [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
         from polars_scorio.display.leaderboard import leaderboard, number_columns
-        from polars_scorio.display.media.page import finding_table
-        from polars_scorio.display.media.story import Wishes
         from polars_scorio.display.media.terminal import board_text
+        from polars_scorio.display.page import finding_table
         from polars_scorio.display.settings import Settings
+        from polars_scorio.display.story import Wishes
         from polars_scorio.display.table import Table
 
         board = self._asked(leaderboard, metrics or (avg(),), overall=overall, **options)
@@ -195,8 +195,8 @@ class ReaderMethods(Accessor[FrameT]):
         >>> path = trials.scorio(trial=None).write_card("card.png")  # doctest: +SKIP
         """
         from polars_scorio.display.media.card import card_svg, write_card
-        from polars_scorio.display.media.story import Story, Wishes, read_story
         from polars_scorio.display.settings import Settings
+        from polars_scorio.display.story import Story, Wishes, read_story
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
@@ -271,9 +271,9 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
-        from polars_scorio.display.media.page import Order, made_page
-        from polars_scorio.display.media.story import Wishes
+        from polars_scorio.display.page import Order, made_page
         from polars_scorio.display.settings import Settings
+        from polars_scorio.display.story import Wishes
         from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 
         if title is not None and not isinstance(title, str):

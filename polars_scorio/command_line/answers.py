@@ -35,10 +35,9 @@ from polars_scorio.display.facts.ranking_facts import (
     stratum_boards,
 )
 from polars_scorio.display.facts.scopes import Scope, holds_fractions
-from polars_scorio.display.media.page import log_size, worded
-from polars_scorio.display.media.story import Story
 from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
 from polars_scorio.display.numbers import Unit, named
+from polars_scorio.display.page import log_size, worded
 from polars_scorio.display.phrases import (
     NumberFormat,
     about_words,
@@ -50,6 +49,7 @@ from polars_scorio.display.phrases import (
     without_stratum,
 )
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Story
 from polars_scorio.display.table import cell_text
 from polars_scorio.display.words.answer_words import (
     NO_PAIR,

@@ -52,11 +52,11 @@ from polars_scorio.display.facts.scopes import (
     without_repeated_warnings,
 )
 from polars_scorio.display.media.card import card_svg, write_card
-from polars_scorio.display.media.page import Order, made_page, told_words
-from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.media.terminal import Screen, board_lines
+from polars_scorio.display.page import Order, made_page, told_words
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Story, Wishes, read_story
 from polars_scorio.display.table import Table, to_great_table, to_latex
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words.ranking_words import tell_refusal

@@ -13,9 +13,9 @@ from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.media.card import card_svg
 from polars_scorio.display.media.marks import palette
-from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.numbers import Unit
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Story, Wishes, read_story
 from tests.display.html.logs import models, page_of
 from tests.display.html.test_sections import improving_run
 from tests.made_logs import long

@@ -20,7 +20,7 @@ from polars_scorio.display.whole_files import write_whole
 from polars_scorio.display.words.run_words import gains_table
 
 if TYPE_CHECKING:
-    from polars_scorio.display.media.story import Story
+    from polars_scorio.display.story import Story
 
 WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6

@@ -9,9 +9,9 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.media.drawings import figures_html
-from polars_scorio.display.media.page import Order, Page, made_page
-from polars_scorio.display.media.story import Wishes
+from polars_scorio.display.page import Order, Page, made_page
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Wishes
 from polars_scorio.metrics.metric import Metric
 
 _VOID = {"meta", "link", "br", "wbr"}

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.media.page import Page, told_words
+from polars_scorio.display.page import Page, told_words
 from polars_scorio.display.table import markdown_text
 from tests.display.html.logs import Checked, drawn_sections, models, page_of, retried
 from tests.documents import ROOT

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.media.page import Page
+from polars_scorio.display.page import Page
 from polars_scorio.display.words.log_words import build_time, metric_formulas
 from tests.display.html.logs import Checked, models, page_of, retried
 from tests.own_metric import Agreement

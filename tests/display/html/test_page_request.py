@@ -5,9 +5,9 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.media.page import Order
-from polars_scorio.display.media.story import Wishes
+from polars_scorio.display.page import Order
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Wishes
 
 
 def call_of(*metrics: ps.Metric, settings: Settings | None = None, **roles: object) -> str:

@@ -12,10 +12,10 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import numbered_models
 from polars_scorio.display.media.card import card_svg
-from polars_scorio.display.media.page import Order, finding_table, made_page
-from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.media.terminal import Screen, told_lines
+from polars_scorio.display.page import Order, finding_table, made_page
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Story, Wishes, read_story
 from polars_scorio.display.words.log_words import numbered_words
 from tests.display.html.logs import models, page_of
 from tests.made_logs import long

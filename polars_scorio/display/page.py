@@ -46,7 +46,6 @@ from polars_scorio.display.media.step_sections import (
     step_questions_section,
     steps_hero,
 )
-from polars_scorio.display.media.story import Story, Wishes, read_story
 from polars_scorio.display.media.tables import metrics_table, number_table, table_html
 from polars_scorio.display.numbers import MINUS, html_text, plain_text
 from polars_scorio.display.phrases import (
@@ -57,6 +56,7 @@ from polars_scorio.display.phrases import (
     visible_text,
 )
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import Story, Wishes, read_story
 from polars_scorio.display.table import FrameColumn, Table, markdown_table, markdown_text
 from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
