@@ -28,7 +28,8 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import case_ids, without_questions
 from polars_scorio.display.facts.gate_facts import ALL, GateFacts, gate_rows, regressed_names
-from polars_scorio.display.page import Order, Page, made_page, markdown_words, told_markdown
+from polars_scorio.display.media.markdown import markdown_words, told_markdown
+from polars_scorio.display.page import Order, Page, made_page
 from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.story import Wishes
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole

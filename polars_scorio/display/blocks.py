@@ -176,3 +176,38 @@ class Section:
 def html_figure(body: str) -> list[Drawing]:
     """A figure that is written as HTML; none of what is empty."""
     return [Drawing("html", {"body": body})] * bool(body)
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A warning on a page: its title and its text."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MethodNotes:
+    """How a page was made."""
+
+    sentences: Sequence[str]  # meaning of the numbers, without statistics
+    facts: dict[str, str]  # assumptions, and by what it was made
+    formulas: dict[str, str]  # metrics as people write them, with their formula
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageBlocks:
+    """All that a reader of a page sees."""
+
+    title: str  # of the log
+    summary: str  # how large the log is
+    account: Account
+    refused: bool  # there is no report
+    alerts: Sequence[Alert]
+    figure: str  # the first picture, across the page
+    sections: Sequence[Section]
+    outcomes: str  # what counted as success and as failure
+    checked: str  # what the checks found
+    about: MethodNotes
+    folds: dict[str, str]  # titles of tables at the foot, and their HTML
+    tests: Sequence[tuple[str, str, str, str]] = ()  # what each asks, p, verdict, what it found

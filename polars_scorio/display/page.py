@@ -1,8 +1,7 @@
-"""The page: what it says and shows, rendered as HTML or as Markdown."""
+"""The page of a log: its blocks, its numbers as data, and the command to type next."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shlex
@@ -17,14 +16,13 @@ from polars_scorio.arguments import p_words
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.blocks import (
     Account,
-    Column,
-    Interval,
+    Alert,
+    MethodNotes,
     Next,
+    PageBlocks,
     Role,
     Section,
-    TableBlock,
     Text,
-    Title,
 )
 from polars_scorio.display.facts.gate_facts import CaseFacts
 from polars_scorio.display.facts.log_summary import LogSummary
@@ -34,7 +32,8 @@ from polars_scorio.display.facts.ranking_facts import AllPairs
 from polars_scorio.display.facts.role_facts import CostFacts, JudgeFacts, RerunFacts
 from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.drawings import figures_html
-from polars_scorio.display.media.marks import file_text
+from polars_scorio.display.media.html import finding_html, page_html, scoped_html
+from polars_scorio.display.media.markdown import page_markdown
 from polars_scorio.display.media.sections import (
     duel_section,
     questions_section,
@@ -47,7 +46,7 @@ from polars_scorio.display.media.step_sections import (
     steps_hero,
 )
 from polars_scorio.display.media.tables import metrics_table, number_table, table_html
-from polars_scorio.display.numbers import MINUS, html_text, plain_text
+from polars_scorio.display.numbers import plain_text
 from polars_scorio.display.phrases import (
     count_of,
     installed_version,
@@ -57,11 +56,8 @@ from polars_scorio.display.phrases import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
-from polars_scorio.display.table import FrameColumn, Table, markdown_table, markdown_text
 from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
-    Alert,
-    MethodNotes,
     foot_words,
     gap_alerts,
     log_alerts,
@@ -76,37 +72,15 @@ from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import CHECKS, SPOKEN
 
-_CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence
 _DIGITS = 6  # significant ones of the numbers in JSON
-_ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
-    "%3Cpath d='M1 8h14' stroke='%230b63c0' stroke-width='3' stroke-linecap='round'/%3E"
-    "%3Ccircle cx='9' cy='8' r='4' fill='%230b63c0'/%3E%3C/svg%3E"
-)
-_DOT = " \N{MIDDLE DOT} "
-# Characters that an attribute, or an address, would read as something else.
-_ESCAPES = {ord(each): f"%{ord(each):02X}" for each in "%#&'<>\\ \n\r\t?"}
-_KINDS = {"json": "application/json", "csv": "text/csv"}
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """All that a reader sees."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(PageBlocks):
+    """A page with its numbers as data."""
 
-    title: str  # of the log
-    summary: str  # how large the log is
-    account: Account
-    refused: bool  # there is no report
-    alerts: Sequence[Alert]
-    figure: str  # the first picture, across the page
-    sections: Sequence[Section]
-    outcomes: str  # what counted as success and as failure
-    checked: str  # what the checks found
-    about: MethodNotes
-    numbers: dict[str, Any]  # the same as data
+    numbers: dict[str, Any]
     rows: pl.DataFrame  # the report, for a spreadsheet
-    folds: dict[str, str]  # titles of tables at the foot, and their HTML
-    tests: Sequence[tuple[str, str, str, str]] = ()  # what each asks, p, verdict, what it found
 
     @property
     def headline(self) -> str:
@@ -123,108 +97,17 @@ class Page:
 
     def html(self) -> str:
         """The page as one file."""
-        account, title = self.account, self.account.title
-        aside = f" <em>{html_text(account.aside)}</em>" if account.aside else ""
-        lede = f'<p class="lede">{html_text(account.lede)}{aside}</p>\n'
-        basis = _DOT.join(map(html_text, account.basis))
-        body = "".join(section_html(section) for section in self.sections)
-        return visible_text(
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            '<meta name="generator" content="polars-scorio">\n'
-            f"<title>{escape(self.headline)}</title>\n"
-            f'<meta name="description" content="{escape(plain_text(account.lede))}">\n'
-            f'<link rel="icon" href="{_ICON}">\n<style>\n{file_text("page.css")}</style></head>\n'
-            f'<body><main>\n<div class="mast"><span class="what"><b><bdi>{escape(self.title)}</bdi>'
-            f"</b> \N{MIDDLE DOT} {escape(self.summary)}</span>"
-            f'<span class="chip {title.mood}">{escape(title.chip)}</span></div>\n'
-            f'{self._alerts()}<h1 id="headline">{html_text(title.words)}</h1>\n{lede}'
-            f'<p class="basis">{basis}</p>\n'
-            f'<div class="hero" id="leaderboard">{self.figure}{notes_html(account)}</div>\n'
-            f"{body}{next_html(account.next)}{self._foot()}</main>\n"
-            f"<script>\n{file_text('page.js')}</script>\n</body></html>\n"
-        )
-
-    def _alerts(self) -> str:
-        if not self.alerts:
-            return ""
-        each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in self.alerts)
-        return f'<div class="alert" id="alerts" role="note">{each}</div>\n'
-
-    def _foot(self) -> str:
-        facts = self.about.facts
-        read = " ".join(filter(None, [*self.about.sentences, self.checked]))
-        links = [
-            f"<a download='report.{kind}' href='{_data_link(text, kind)}'>{kind.upper()}</a>"
-            for kind, text in (("json", self.json()), ("csv", self.rows.write_csv()))
-        ]
-        made = "".join(
-            f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>"
-            for name, fact in (facts | self.about.formulas).items()
-            if name not in {"call", "counts, SHA-256"}
-        )
-        folds = "".join(
-            f"<details><summary>{title}</summary>{table}</details>"
-            for title, table in (self.folds | {"Tests of the trials": self._tests()}).items()
-            if table
-        )
-        # A long call breaks before its method rather than inside the name of a file.
-        call = escape(facts["call"]).replace(").write_html(", ")<wbr>.write_html(")
-        return (
-            f"<footer><div><h2>How it was computed</h2>{f'<p>{escape(read)}</p>' * bool(read)}"
-            f"<details><summary>Assumptions and formulas</summary><dl>{made}</dl></details></div>\n"
-            f"<div><h2>The log</h2><p>{escape(self.summary)}. {escape(self.outcomes)}</p>"
-            f"<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
-            f"<p><code>{call}</code></p></div>\n"
-            f"<div><h2>Files inside this page</h2><p>{_DOT.join(links)}</p>"
-            f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div>\n"
-            f'<div class="folds">{folds}</div></footer>\n'
-        )
-
-    def _tests(self) -> str:
-        """A row for each test."""
-        rows = "".join(
-            f'<tr><th scope="row" class="nm">{escape(asks)}</th><td class="n">{escape(p)}</td>'
-            f'<td class="n">{verdict}</td><td class="said">{escape(sentence)}</td></tr>'
-            for asks, p, verdict, sentence in self.tests
-        )
-        heads = "".join(f'<th scope="col">{head}</th>' for head in ("", "p", "verdict", "found"))
-        head = f'<caption class="away">Tests of the trials</caption><thead><tr>{heads}</tr></thead>'
-        return f'<table class="plain tests">{head}<tbody>{rows}</tbody></table>' if rows else ""
+        return page_html(self, {"json": self.json(), "csv": self.rows.write_csv()})
 
     def markdown(self) -> str:
         """The page without its pictures and its data, for a terminal."""
-        notes = [f"- **{each.title}.** {markdown_words(each.text)}" for each in self.alerts
-                 if each.text not in self.account.texts("alert")]  # fmt: skip
-        parts = [*told_markdown(self.account, notes)]
-        for section in self.sections:
-            if section.title:
-                parts.append(f"## {markdown_words(section.title)}")
-                said = () if section.folded else filter(None, section.words)
-                parts += [markdown_words(each) for each in said]
-        parts += [*next_markdown(self.account.next), "## How it was computed"]
-        parts.append(markdown_words(" ".join([*self.about.sentences, self.checked, self.outcomes])))
-        facts = self.about.facts | self.about.formulas
-        parts.append("\n".join(f"- {name}: {markdown_words(fact)}" for name, fact in facts.items()))
-        return "\n\n".join(filter(None, parts)) + "\n"
+        return page_markdown(self)
 
     def json(self) -> str:
         """The numbers of the page."""
         return json.dumps(
             self.numbers, default=_json_value, ensure_ascii=False, separators=(",", ":")
         )
-
-
-def _alert_html(alert: Alert) -> str:
-    """A warning, whose text may begin with its title."""
-    title, text = escape(alert.title), escape(alert.text)
-    rest = text.removeprefix(title)
-    return f"<b>{title}</b>{rest}" if rest != text else f"<b>{title}.</b> {text}"
-
-
-def _data_link(text: str, kind: str) -> str:
-    """A link to a file that it holds, for an attribute in single quotes."""
-    return f"data:{_KINDS[kind]};charset=utf-8,{text.translate(_ESCAPES)}"
 
 
 def _json_value(value: object) -> object:
@@ -249,23 +132,6 @@ def worded(account: Account, say: Callable[[str], str], *roles: Role) -> Account
         for each in account.blocks
     ]
     return Account(said)
-
-
-def notes_html(account: Account) -> str:
-    """How to read the first picture."""
-    return "".join(f'<p class="note">{html_text(each)}</p>' for each in account.texts("note"))
-
-
-def next_html(block: Next) -> str:
-    """The box of what to do next, whose first clause is bold."""
-    if not block.steps:
-        return ""
-    first, *rest = block.steps
-    clause, mark, remainder = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
-    lead = f"<b>{html_text(clause)}{mark}</b>{html_text(remainder)}"
-    items = "".join(f"<li>{each}</li>" for each in [lead, *map(html_text, rest)])
-    typed = f"<pre>{escape(block.command)}</pre>" * bool(block.command)
-    return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
 
 
 _GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "hi", "verdict")
@@ -615,87 +481,11 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
         return ""
     account = story.account
     drawn = first_picture(story) if account.table is None else table_html(account.table)
-    # Outputs of a notebook share one page, and an id is there once.
-    drawn = drawn.replace('grid"', f'grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"')
-    facts = " \N{MIDDLE DOT} ".join(map(html_text, (account.lede, *account.basis)))
-    alert = "".join(f'<p class="l">{html_text(each)}</p>' for each in account.texts("alert"))
-    return _scoped_html(
-        f'<p class="t">{html_text(account.title.words)}</p>{alert}<p class="l">{facts}</p>{drawn}'
-    )
+    return finding_html(account, drawn)
 
 
 def checked_table(rows: pl.DataFrame) -> str:
     """Sentences of alarms above the rows of a check, or that there is none."""
     said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
     title = f'<p class="t">{escape(said or "Nothing found.")}</p>'
-    return _scoped_html(title) + visible_text(rows._repr_html_())
-
-
-def _scoped_html(body: str) -> str:
-    style = file_text("notebook.css")
-    return f'<div class="scorio"><style>{style}</style>{visible_text(body)}</div>'
-
-
-def section_html(section: Section) -> str:
-    """A finding and its picture; nothing without a picture."""
-    figure = figures_html(section)
-    if not figure:
-        return ""
-    read = "".join(f"<p>{html_text(each)}</p>" for each in section.words if each)
-    title = f"<h2>{html_text(section.title)}</h2>"
-    if section.folded:
-        fold = f"<details><summary>{title}</summary>{read}{figure}</details>"
-        return f'<section class="one" id="{section.anchor}">{fold}</section>\n'
-    head = f"<header>{title}{read}</header>"
-    return f'<section class="s" id="{section.anchor}">{head}<div>{figure}</div></section>\n'
-
-
-_INTERVAL = re.compile(rf"(?<= )\\\[([-+{MINUS}<>\d. ,]+)\\\](?=[ ;,.]|$)")
-_DOT = " \N{MIDDLE DOT} "
-
-
-def markdown_words(text: str) -> str:
-    r"""Text that Markdown shows as it is; intervals need no escapes.
-
-    >>> markdown_words("m_1 *leads* with 52.1 % [42.0, 62.0] (avg@4)")
-    'm_1 \\*leads\\* with 52.1 % [42.0, 62.0] (avg@4)'
-    """
-    return _INTERVAL.sub(r"[\1]", markdown_text(plain_text(text)))
-
-
-def told_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
-    """Titles, sentences, warnings, tables and clauses, as paragraphs."""
-    parts = [
-        f"# {markdown_words(each.words)}" for each in account.blocks if isinstance(each, Title)
-    ]
-    parts += map(markdown_words, account.texts("alert"))
-    verdict = f"**{account.title.chip}** " * bool(account.title.mark)
-    parts.append(verdict + markdown_words(" ".join(account.texts("lede", "aside", "plain"))))
-    parts += [markdown_words(_DOT.join(account.basis)), *notes]
-    parts += [_table_markdown(each) for each in account.blocks if isinstance(each, TableBlock)]
-    parts.append("\n".join(f"- {markdown_words(each)}" for each in account.texts("clause")))
-    return [part for part in parts if part]
-
-
-def next_markdown(block: Next) -> list[str]:
-    """The steps to take next."""
-    steps = [f"- {markdown_words(step)}" for step in block.steps]
-    return ["## What to do next", *steps] if steps else []
-
-
-def _table_markdown(table: TableBlock) -> str:
-    """A table, but for what pictures alone show."""
-    kept = [each for each in table.columns if each.kind not in {"tier", "chance"}]
-    return markdown_table(Table([_written_column(each, table) for each in kept]), markdown_words)
-
-
-def _written_column(column: Column, table: TableBlock) -> FrameColumn:
-    percent = " (%)" * (column.kind == "interval" and table.centre is None and table.percent)
-    cells = [
-        f"{each.text} {each.ends}".strip() or "\N{EN DASH}"
-        if isinstance(each, Interval)
-        else short_name(plain_text(each.words))
-        for each in column.cells
-    ]
-    left = column.kind in {"name", "verdict"}
-    return FrameColumn((column.head or "part") + percent, cells, right=not left)
+    return scoped_html(title) + visible_text(rows._repr_html_())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib import metadata
 
 from polars_scorio.counting.ways_out import JOINED_IDS
-from polars_scorio.display.blocks import Text
+from polars_scorio.display.blocks import Alert, MethodNotes, Text
 from polars_scorio.display.facts.log_summary import metric_label
 from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogVerdict
 from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
@@ -39,14 +38,6 @@ _ALERTS = {  # above the numbers, the first one before all others
     "unequal": "Fewer trials of some questions",
     "mixed": "No outcome changed",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """A warning on a page: its title and its text."""
-
-    title: str
-    text: str
 
 
 def log_alerts(verdict: LogVerdict) -> list[Alert]:
@@ -247,15 +238,6 @@ _TARGETS = {
     "benchmark": "these questions, and no others",
     "population": "the population of questions that these are a sample of",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MethodNotes:
-    """How a page was made."""
-
-    sentences: Sequence[str]  # meaning of the numbers, without statistics
-    facts: dict[str, str]  # assumptions, and by what it was made
-    formulas: dict[str, str]  # metrics as people write them, with their formula
 
 
 def method_notes(
