@@ -25,7 +25,7 @@ from polars_scorio.display.blocks import (
     TableBlock,
 )
 from polars_scorio.display.facts.log_summary import Contents, holds_steps, overall_of_cover
-from polars_scorio.display.facts.question_facts import QuestionFacts
+from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
     Family,
@@ -68,8 +68,6 @@ from polars_scorio.display.words.answer_words import (
 )
 from polars_scorio.display.words.log_words import log_alerts, outcome_words
 from polars_scorio.display.words.question_words import (
-    bracket_sentence,
-    curve_sentences,
     question_sentences,
     questions_title,
 )
@@ -244,10 +242,8 @@ def _pairs_block(
             family = "baseline"
         about = reply.facts(metric, cover, family, label=metric.name * curved)
         facts = PairsFacts.from_frame(
-            pairs, metric, about, place, lower=reply.log._roles.lower_is_better,
-            curved=curve_sentences(pairs, reply.asked.confidence) if curved else (),
-            bounded=bracket_sentence(pairs) if LEAST in pairs.columns else "",
-        )  # fmt: skip
+            pairs, metric, about, place, lower=reply.log._roles.lower_is_better
+        )
         return reply.account(tell_pairs(facts))
 
     return block
@@ -450,7 +446,7 @@ def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> N
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         word = success_word(reply.log._roles)
-        sentences = question_sentences(part, question, per, word)
+        sentences = question_sentences(SolvedFacts.from_rows(part, question, per), word)
         said = f"{place}: " * bool(place) + " ".join(sentences)
         return reply.screen.prose(said) if sentences else []
 

@@ -6,6 +6,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.display.facts.ranking_facts import pair_curves
 from polars_scorio.display.words.question_words import curve_sentences
 from tests.made_logs import long
 
@@ -373,7 +374,9 @@ def test_runs_that_differ_have_no_band():
 
 
 def told(log, k, **options):
-    (said,) = curve_sentences(log.compare(ps.pass_at_k(k), simultaneous=True, **options), 0.95)
+    (said,) = curve_sentences(
+        pair_curves(log.compare(ps.pass_at_k(k), simultaneous=True, **options)), 0.95
+    )
     return said
 
 
@@ -413,12 +416,12 @@ INSIDE = pl.DataFrame(
 
 
 def test_a_verdict_inside_the_curve_is_not_denied():
-    assert curve_sentences(INSIDE, 0.9)[0] == (
+    assert curve_sentences(pair_curves(INSIDE), 0.9)[0] == (
         "With 90 % confidence for the whole curve (k = 1, 2 and 4): at neither end, k = 1 or k = "
         "4, does this log name a better model of a and b."
     )
     last = INSIDE.with_columns(last_better=pl.lit("b"), last_from=4)
-    assert curve_sentences(last, 0.9)[0].endswith(
+    assert curve_sentences(pair_curves(last), 0.9)[0].endswith(
         ": b is better than a at k = 4; below, this log does not decide every k."
     )
 

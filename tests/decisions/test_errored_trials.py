@@ -7,6 +7,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
+from polars_scorio.display.facts.ranking_facts import pair_bracket
 from polars_scorio.display.words.question_words import bracket_sentence
 from tests.documents import study_numbers
 
@@ -378,11 +379,11 @@ def test_all_trials_errored_leaves_everything_open():
 
 
 def test_sentences_say_how_far_errors_move_a_difference():
-    assert bracket_sentence(drawn(errors=0).scorio(missing="bounds").compare()) == (
+    assert bracket_sentence(*pair_bracket(drawn(errors=0).scorio(missing="bounds").compare())) == (
         "Errored trials move no difference."
     )
     pairs = BOUNDS.compare()
-    said = bracket_sentence(pairs)
+    said = bracket_sentence(*pair_bracket(pairs))
     assert said.startswith("Errored trials could move a difference by up to 0.")
     assert f"In {3 - pairs['better'].null_count()} of 3 pairs a model is better" in said
 

@@ -6,6 +6,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.display.facts.gate_facts import GateFacts
+from polars_scorio.display.facts.question_facts import SolvedFacts
 from polars_scorio.display.facts.ranking_facts import About
 from polars_scorio.display.numbers import MINUS, plain_text
 from polars_scorio.display.words import gate_words
@@ -157,7 +158,7 @@ def faulty():
 
 
 def test_questions_at_both_ends_are_named(faulty):
-    never, always, more = question_sentences(faulty, "question")
+    never, always, more = question_sentences(SolvedFacts.from_rows(faulty, "question"))
     assert never == "1 of 6 questions was never solved by any model: question 0."
     assert always == "1 of 6 questions was solved by every model in every trial: question 1."
     assert more == (
@@ -167,7 +168,9 @@ def test_questions_at_both_ends_are_named(faulty):
 
 
 def test_more_trials_help_if_models_are_good_at_the_same_questions():
-    *_, more = question_sentences(analysed([[1, 2, 3], [2, 3, 4]]), "question")
+    *_, more = question_sentences(
+        SolvedFacts.from_rows(analysed([[1, 2, 3], [2, 3, 4]]), "question")
+    )
     assert more == (
         "More trials help: they can remove up to 100 % of the variance of a difference on other "
         "questions."
@@ -176,7 +179,7 @@ def test_more_trials_help_if_models_are_good_at_the_same_questions():
 
 def test_several_questions_at_an_end_are_counted_and_named():
     rows = analysed([[0, 0, 1, 4, 4, 4], [0, 0, 2, 4, 4, 4], [0, 0, 3, 4, 4, 4]])
-    never, always, *_ = question_sentences(rows, "question")
+    never, always, *_ = question_sentences(SolvedFacts.from_rows(rows, "question"))
     assert never == "2 of 6 questions were never solved by any model: questions 0 and 1."
     assert (
         always
@@ -185,7 +188,9 @@ def test_several_questions_at_an_end_are_counted_and_named():
 
 
 def test_no_question_at_either_end_is_said_plainly():
-    never, always, *_ = question_sentences(analysed([[1, 2], [2, 3], [3, 1]]), "question")
+    never, always, *_ = question_sentences(
+        SolvedFacts.from_rows(analysed([[1, 2], [2, 3], [3, 1]]), "question")
+    )
     assert never == "Each question was solved by some model."
     assert always == "No question was solved by every model in every trial."
 
@@ -194,9 +199,13 @@ def test_rewards_of_an_unknown_range_have_no_sentence_on_successes():
     rows = pl.DataFrame(
         {"model": ["a", "b"] * 2, "question": [1, 1, 2, 2], "category": [0.1, 0.4, 2.0, 3.0]}
     )
-    sentences = question_sentences(rows.scorio(trial=None).questions(), "question")
+    sentences = question_sentences(
+        SolvedFacts.from_rows(rows.scorio(trial=None).questions(), "question")
+    )
     assert sentences == []
 
 
 def test_no_question_is_said_too(faulty):
-    assert question_sentences(faulty.clear(), "question") == ["The log has no questions."]
+    assert question_sentences(SolvedFacts.from_rows(faulty.clear(), "question")) == [
+        "The log has no questions."
+    ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import QuestionUnit
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display.facts.ranking_facts import SAME
 from polars_scorio.display.facts.scopes import (
@@ -75,6 +76,31 @@ def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
     gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
     won, lost = int((gap > SAME).sum()), int((gap < -SAME).sum())
     return won, gap.size - won - lost, lost
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedFacts:
+    """The questions of one stratum that are never solved, and those that always are."""
+
+    unit: QuestionUnit
+    number: int
+    one: bool  # a single model
+    names: Mapping[str, Sequence[object]]  # "never" and "always"; empty if nothing is solved
+    removable: float | None  # share of a variance that more trials remove
+
+    @classmethod
+    def from_rows(
+        cls, rows: pl.DataFrame, question: str, unit: QuestionUnit = "question"
+    ) -> SolvedFacts:
+        """From rows of `Scorio.questions`."""
+        known = rows["solved_by"].count() > 0
+        names = {
+            status: rows.filter(status=status).sort(question)[question].to_list()
+            for status in ("never", "always")
+            if known
+        }
+        share = rows["removable"].head(1).to_list()
+        return cls(unit, rows.height, rows["models"].max() == 1, names, *(share or [None]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

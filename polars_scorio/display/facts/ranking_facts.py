@@ -261,13 +261,13 @@ class PairsFacts:
     about: About
     place: str = ""
     ratios: bool = False  # of costs
-    curved: Sequence[str] = ()  # sentences on curves over k
-    bounded: str = ""  # sentence on errored trials
+    curves: Sequence[PairCurve] = ()  # over k
+    bracket: tuple[float, int, int] | None = None  # of `pair_bracket`, of errored trials
 
     @classmethod
     def from_frame(
         cls, pairs: pl.DataFrame, metric: Metric, about: About, place: str = "", *,
-        lower: bool = False, curved: Sequence[str] = (), bounded: str = "",
+        lower: bool = False,
     ) -> PairsFacts:  # fmt: skip
         """From rows of `compare`; where it names a better model, that one is first."""
         ratios = "ratio" in pairs.columns
@@ -281,10 +281,12 @@ class PairsFacts:
                 a, b = b, a
                 mid, lo, hi = (1 / mid, 1 / hi, 1 / lo) if ratios else (-mid, -hi, -lo)
             rows.append(Pair(a, b, lo, mid, hi, row["better"] is not None, row["k"], known, sides))
-        if not curved:  # undecided ones first, the closest on top
+        curves = pair_curves(pairs) if pairs["k"].n_unique() > 1 else []
+        if not curves:  # undecided ones first, the closest on top
             rows.sort(key=lambda row: (row.decided, _distance_between(row.mid, centre)))
         unit = Unit(percent=False) if ratios else gap_unit(metric, pairs)
-        return cls(rows, unit, about, place, ratios, curved, bounded)
+        bracket = pair_bracket(pairs) if LEAST in pairs.columns else None
+        return cls(rows, unit, about, place, ratios, curves, bracket)
 
     @property
     def decided(self) -> int:
@@ -295,6 +297,32 @@ class PairsFacts:
     def tied(self) -> bool:
         """Whether the closest have the same score."""
         return _distance_between(self.rows[0].mid, float(self.ratios)) < SAME
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCurve:
+    """A pair along k, by one band; beside a baseline a model gains on it or loses."""
+
+    pair: Mapping[str, Any]  # its first row
+    k: Sequence[int]  # at which it has a number
+    named: bool  # whether a better model is named at some k
+
+
+def pair_curves(pairs: pl.DataFrame) -> list[PairCurve]:
+    """The pairs of a comparison at several k."""
+    return [
+        PairCurve(
+            rows.row(0, named=True), rows.filter(pl.col("sigma").is_not_null())["k"].to_list(),
+            rows["better"].null_count() < rows.height,
+        )
+        for rows in pairs.partition_by("model_a", "model_b", maintain_order=True)
+    ]  # fmt: skip
+
+
+def pair_bracket(pairs: pl.DataFrame) -> tuple[float, int, int]:
+    """How far errored trials move a difference, and in how many pairs of all one is better."""
+    moved = (pairs["hi_missing"] - pairs["lo_missing"]).drop_nulls().to_list()
+    return max(moved, default=0.0), pairs["better"].count(), pairs.height
 
 
 def _distance_between(value: float, centre: float) -> float:

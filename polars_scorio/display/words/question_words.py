@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import polars as pl
-
-from polars_scorio.arguments import QuestionUnit
+from polars_scorio.display.facts.question_facts import SolvedFacts
+from polars_scorio.display.facts.ranking_facts import PairCurve
 from polars_scorio.display.numbers import named, names_list
 from polars_scorio.display.phrases import count_of, name_list, short_name, text_list
 
@@ -27,23 +26,17 @@ _SOLVED_BY_ONE = {
 }
 
 
-def question_sentences(
-    rows: pl.DataFrame, question: str, unit: QuestionUnit = "question", word: str = "right"
-) -> list[str]:
-    """Sentences on the questions of one stratum, from rows of `Scorio.questions`."""
-    if rows.is_empty():
+def question_sentences(facts: SolvedFacts, word: str = "right") -> list[str]:
+    """Sentences on the questions of one stratum; `word` is what a trial is called that counts."""
+    if not facts.number:
         return ["The log has no questions."]
-    said = []
-    if rows["solved_by"].null_count() < rows.height:
-        solved = "solved" if word == "right" else word
-        said = [_solved_sentence(rows, question, unit, status).replace("solved", solved)
-                for status in ("never", "always")]  # fmt: skip
-    return [*said, *_removable_sentence(rows)]
+    solved = "solved" if word == "right" else word
+    said = [_solved_sentence(facts, status).replace("solved", solved) for status in facts.names]
+    return [*said, *_removable_sentence(facts.removable)]
 
 
-def _removable_sentence(rows: pl.DataFrame) -> list[str]:
+def _removable_sentence(share: float | None) -> list[str]:
     """The sentence on what more trials, or questions, can do; none if that is unknown."""
-    share = rows["removable"][0]
     if share is None:
         return []
     can, part = "of the variance of a difference on other questions", f"{100 * share:.0f} %"
@@ -79,40 +72,33 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
     return said
 
 
-def bracket_sentence(pairs: pl.DataFrame) -> str:
+def bracket_sentence(moved: float, decided: int, pairs: int) -> str:
     """Sentence on the pairs of a comparison with `missing="bounds"`."""
-    moved = max((pairs["hi_missing"] - pairs["lo_missing"]).drop_nulls().to_list(), default=0.0)
     if moved == 0:
         return "Errored trials move no difference."
-    named = pairs["better"].len() - pairs["better"].null_count()
     return (
-        f"Errored trials could move a difference by up to {moved:.3g}. In {named:,} of "
-        f"{count_of(pairs.height, 'pair')} a model is better whatever they were."
+        f"Errored trials could move a difference by up to {moved:.3g}. In {decided:,} of "
+        f"{count_of(pairs, 'pair')} a model is better whatever they were."
     )
 
 
-def curve_sentences(pairs: pl.DataFrame, confidence: float, most: int = 10) -> list[str]:
-    """Sentences on the whole curves of the first pairs, of which one says what all are about.
-
-    `pairs` are of `Scorio.compare` at each k; beside a baseline, models gain on it or lose.
-    """
-    parts = pairs.partition_by("model_a", "model_b", maintain_order=True)[:most]
-    said = [_asked_and_found(part, confidence) for part in parts]
+def curve_sentences(curves: Sequence[PairCurve], confidence: float, most: int = 10) -> list[str]:
+    """Sentences on the whole curves of the first pairs, of which one says what all are about."""
+    said = [_asked_and_found(curve, confidence) for curve in curves[:most]]
     if len(said) > 1 and len({asked for asked, _ in said}) == 1:
         return [f"{said[0][0]}:", *(words for _, words in said)]
     return [": ".join(filter(None, each)) for each in said]
 
 
-def _asked_and_found(rows: pl.DataFrame, confidence: float) -> tuple[str, str]:
+def _asked_and_found(curve: PairCurve, confidence: float) -> tuple[str, str]:
     """The confidence and the draw sizes of a curve, empty if it has none, and its words."""
-    pair, k = rows.row(0, named=True), rows.filter(pl.col("sigma").is_not_null())["k"].to_list()
+    pair, k = curve.pair, [*curve.k]
     a, b = (short_name(pair[side]) for side in ("model_a", "model_b"))
     if not k:
         return "", f"{a} and {b} have too few trials for these k."
     words = _curve_words(pair, a, b, k)
     if words is None:
-        inside = rows["better"].null_count() < rows.height
-        ends = f"at neither end, k = {k[0]} or k = {k[-1]}," if inside else "at no k"
+        ends = f"at neither end, k = {k[0]} or k = {k[-1]}," if curve.named else "at no k"
         words = f"{ends} does this log name a better model of {a} and {b}"
     whole = len(k) > 1 and k == [*range(k[0], k[-1] + 1)]
     asked = f"k = {k[0]} to {k[-1]}" if whole else f"k = {text_list([*map(str, k)], _LISTED)}"
@@ -147,11 +133,11 @@ def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> s
     return f"{subject}{' and '.join(clauses)}; {between}, this log does not decide every k"
 
 
-def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, status: str) -> str:
+def _solved_sentence(facts: SolvedFacts, status: str) -> str:
     """How many questions are never (always) solved, and which."""
-    sentence, none = (_SOLVED if rows["models"].max() != 1 else _SOLVED_BY_ONE)[status]
-    names = rows.filter(status=status).sort(question)[question].to_list()
-    of = count_of(rows.height, unit)
+    sentence, none = (_SOLVED_BY_ONE if facts.one else _SOLVED)[status]
+    names, unit = facts.names[status], facts.unit
+    of = count_of(facts.number, unit)
     if not names:
         return none.format(unit=unit)
     # A name alone could be read as a count.

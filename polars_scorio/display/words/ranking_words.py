@@ -44,6 +44,7 @@ from polars_scorio.display.facts.ranking_facts import (
 )
 from polars_scorio.display.numbers import Unit, chance_words, named, names_list
 from polars_scorio.display.phrases import MISSING, count_of, these_questions
+from polars_scorio.display.words.question_words import bracket_sentence, curve_sentences
 
 _FAR = 10  # times the trials of a log, beyond which nobody plans
 WHATEVER = ", whatever the errored trials were"  # behind a confidence
@@ -506,9 +507,10 @@ def tell_refusal(error: Exception) -> Account:
 
 def tell_pairs(facts: PairsFacts) -> Account:
     """The pairs of a comparison."""
-    said = [*facts.curved] or [_pairs_title(facts)]
+    said = curve_sentences(facts.curves, facts.about.confidence) or [_pairs_title(facts)]
     titles = [Title(f"{facts.place}: " * bool(facts.place) + each) for each in said]
-    return tell(titles, [("plain", facts.bounded)], facts.about, _pairs_table(facts))
+    bounded = "" if facts.bracket is None else bracket_sentence(*facts.bracket)
+    return tell(titles, [("plain", bounded)], facts.about, _pairs_table(facts))
 
 
 def _pairs_title(facts: PairsFacts) -> str:
@@ -541,7 +543,7 @@ def _pairs_table(facts: PairsFacts) -> TableBlock:
     columns = [
         Column("name", "ahead", firsts),
         Column("name", "of", [Cell(row.second) for row in rows]),
-        Column("number", "k", [Cell(str(row.k)) for row in rows if facts.curved]),
+        Column("number", "k", [Cell(str(row.k)) for row in rows if facts.curves]),
         Column("interval", head, gaps),
     ]
     marks = [TableRow("a" if row.decided else "o", row.decided) for row in rows]
