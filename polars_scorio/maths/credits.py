@@ -128,8 +128,7 @@ class EndDraw:
     def sure(self, n: int) -> float:
         """Credit that questions have without any trial."""
         drawn = self.gains(n)
-        every = only_success(drawn) == drawn.size
-        return float(self.upper and drawn.size > n and not every)
+        return float(self.upper and drawn.size > n and only_success(drawn) != drawn.size)
 
 
 def sure_credit(gains: GainsOf, n: Ints) -> Floats:

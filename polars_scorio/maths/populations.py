@@ -188,6 +188,8 @@ def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) ->
     a, b = np.clip(a, tiny, _LARGEST), np.clip(b, tiny, _LARGEST)
     narrow = np.minimum(a, b) > _NARROW
     inverse = scipy.special.betainccinv if upper else scipy.special.betaincinv
+    if not narrow.any():
+        return np.asarray(inverse(a, b, tail))
     exact = inverse(np.where(narrow, 1.0, a), np.where(narrow, 1.0, b), tail)
     mean, z = a / (a + b), -scipy.special.ndtri(tail) if upper else scipy.special.ndtri(tail)
     sigma = np.sqrt(mean * (b / (a + b)) / (a + b + 1))
