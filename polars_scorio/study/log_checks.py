@@ -340,7 +340,7 @@ class LogChecks:
             gap = (result.observed or 0) - (result.expected or 0)
             moved = self.known_runs.get(place)
             moves = "" if moved is None else f"; {moved_words(moved, name)}"
-            about = "Intervals include that."
+            about = "Intervals allow for it."
             if roles.run is None or roles.effects == "none":
                 column = roles.run or roles.trial
                 option = f'run="{column}"' if isinstance(column, str) else "run="

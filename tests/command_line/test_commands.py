@@ -154,7 +154,7 @@ def file(tmp_path):
 def test_it_says_in_a_sentence_what_chance_moves(capsys, file):
     assert main(["reruns", file]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "a change of a score is not news. v1: Run again" in printed
+    assert "a change of a score may be chance. v1: Run again" in printed
     floor = pl.read_parquet(file).scorio.reruns()["noise_floor"][0]
     said = (
         f"v1: Run again (30 questions, 4 trials each), this score moves by up to {100 * floor:.1f}"

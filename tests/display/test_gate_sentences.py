@@ -39,7 +39,7 @@ def test_an_undecided_gate_says_what_would_decide_it():
         "Undecided: v2 may be worse than v1 by more than 5 points. -1.2 points [-6.0, +4.0] "
         "(difference in avg@4, margin 5 points, one-sided 95 %). 59 further trials of each "
         "question decide it with a chance of 80 %. 1 question went from mostly right to mostly "
-        "wrong (3.2 expected between equal models, p < 0.001)."
+        "wrong (by chance alone 3.2; p < 0.001)."
     )
     assert gate_sentence(gate_of({"extra_trials": None})).endswith(
         "No number of further trials of each question would be likely to decide it."

@@ -100,7 +100,7 @@ def test_a_page_draws_and_explains_lines_that_part_tiers(tiers, lines):
     assert len(re.findall(r'<tr class="[^"]*\bcut\b', drawn)) == lines
     shaded = re.findall(r'<tr class="([^"]*)"><td class="rk">.*?title="(m\d)"', drawn)
     assert [name for kinds, name in shaded if "in" in kinds.split()] == board.leaders
-    said = "A line starts a new tier: each model below it is worse than some model above it."
+    said = "Below a line, each model is worse than at least one above it."
     assert (said in "".join(account.texts("note"))) == (lines > 0)
 
 
@@ -115,7 +115,7 @@ def test_a_terminal_and_a_great_table_have_a_column_of_tiers(tmp_path, capsys):
     frame.write_parquet(path)
     assert main(["rank", str(path), "--count", "count"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "  3 tiers: a model of one is worse than some model of the tier before." in lines
+    assert "  3 tiers; each model is worse than one in the tier above." in lines
     places = [line.split()[:3] for line in lines if re.match(r" +\d +\d +\w", line)]
     assert places == [["1", "1", "ada"], ["2", "2", "bob"], ["3", "3", "cy"]]
     table = ps.to_great_table(frame.scorio(count="count").leaderboard(ps.avg()))

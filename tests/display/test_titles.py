@@ -87,7 +87,7 @@ def test_of_equal_first_scores_neither_is_ahead_of_the_other():
 
 def test_pairs_that_would_be_decided_alone_are_counted_in_place_of_nothing():
     said = ranking_title(ranking(board("abc", (1, 1, 1)), alone=2)).words
-    assert said == "2 pairs would be decided alone, none with all at once."
+    assert said == "Alone, 2 pairs would be decided; after correction, none."
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_titles_of_generated_logs_say_what_the_comparison_says():
             assert name in first or "beats" in title
         surest = 0.5 + (pairs["prob"] - 0.5).abs().max() if "prob" in pairs.columns else 0.5
         surest = 0.5 + (pairs["prob_better"] - 0.5).abs().max() if surest == 0.5 else surest
-        kind = re.match(r"Nothing is decided|\d+ pairs? would be decided alone", title)
+        kind = re.match(r"Nothing is decided|Alone, \d+ pairs? would be decided", title)
         kinds.append("decided" if kind is None else kind[0].lstrip("0123456789 "))
         if kinds[-1] == "Nothing is decided":
             assert surest <= 0.975
@@ -276,7 +276,7 @@ def test_the_card_of_a_gate_has_the_title_of_its_page(tmp_path, capsys, monkeypa
     [
         (models(3, questions=40), None),
         (models(2), None),
-        (near(2), r"\d pairs? would be decided alone"),
+        (near(2), r"Alone, \d pairs? would be decided"),
         (near(0), "Nothing is decided"),
     ],
 )

@@ -155,7 +155,7 @@ def test_words_name_runs_without_an_order():
 def test_the_role_run_replaces_the_trial_id():
     log = planted().with_columns(seed=pl.col("trial"), trial=pl.int_range(pl.len()))
     assert urgent(log, run="seed") == FAULTS
-    assert "Intervals include that." in said_by(log, "runs", run="seed")
+    assert "Intervals allow for it." in said_by(log, "runs", run="seed")
     assert 'run="seed" makes them' in said_by(log, "runs", run="seed", run_effects="none")
     assert [check for _, check, _ in urgent(log)] == ["stopping", "mixed"]  # by counts alone
     with pytest.raises(ColumnNotFoundError, match="'seeds' for the run"):

@@ -145,7 +145,7 @@ def tell_reruns(
     floors, percent = [as_number(row["noise_floor"]) for row in rows], unit.percent
     title = "No noise floor: some question has fewer trials than are drawn."
     if not math.isnan(floors[0]):
-        title = f"Below {unit.size(floors[0])}, a change of a score is not news."
+        title = f"Below {unit.size(floors[0])}, a change of a score may be chance."
         score = rows[0]["estimate"]
         if percent and floors[0] >= max(score, 1 - score):
             title = "Any change of a score may be chance: the log is too small to tell."

@@ -250,7 +250,7 @@ def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = count_of(row["broken"], "question")
     by_chance, p = row["broken_by_chance"], p_words(row["pvalue_broken"])
-    chance = f"{by_chance:.1f} expected between equal models, {p}"
+    chance = f"by chance alone {by_chance:.1f}; {p}"
     kinds = "rare to frequent" if lower_is_better else "mostly right to mostly wrong"
     return f"{broken} went from {kinds} ({chance})."
 

@@ -192,8 +192,8 @@ def _trials_words(gaps: LogGaps) -> tuple[str, str]:
     least, most = gaps.trials
     if most == 1:
         return "One trial per question", (
-            "One trial does not show how reliable a model is on a question; intervals rest on what "
-            "the questions have in common."
+            "One trial does not show how reliable a model is on a question; intervals rely on "
+            "variation between questions."
         )
     if least == most or least is None or most is None:
         return "", ""

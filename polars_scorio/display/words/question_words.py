@@ -98,8 +98,8 @@ def _asked_and_found(curve: PairCurve, confidence: float) -> tuple[str, str]:
         return "", f"{a} and {b} have too few trials for these k."
     words = _curve_words(pair, a, b, k)
     if words is None:
-        ends = f"at neither end, k = {k[0]} or k = {k[-1]}," if curve.named else "at no k"
-        words = f"{ends} does this log name a better model of {a} and {b}"
+        ends = f"k = {k[0]} or k = {k[-1]}" if curve.named else "any k"
+        words = f"neither of {a} and {b} is better at {ends}"
     whole = len(k) > 1 and k == [*range(k[0], k[-1] + 1)]
     asked = f"k = {k[0]} to {k[-1]}" if whole else f"k = {text_list([*map(str, k)], _LISTED)}"
     return f"With {100 * confidence:.10g} % confidence for the whole curve ({asked})", f"{words}."

@@ -121,7 +121,7 @@ def _ranking_words(facts: RankingFacts) -> tuple[str, str, Mood]:
         return said, "winner open", ""
     many = f"{number:,} of {of_log:,}" if of_log > number else f"{number:,}"
     if number > 2 and len(leaders) == number:
-        alone = f"{count_of(facts.alone, 'pair')} would be decided alone, none with all at once."
+        alone = f"Alone, {count_of(facts.alone, 'pair')} would be decided; after correction, none."
         none = f"Nothing is decided between {many} models."
         return alone if facts.alone else none, "nothing decided", ""
     if len(leaders) == 1:
@@ -197,8 +197,8 @@ def _cost_words(facts: RankingFacts) -> str:
     if cheap == 0:
         return f"{first} costs {costs.words[0]} a question."
     return (
-        f"{named(facts.board.models[cheap])} costs {costs.words[cheap]} a question, "
-        f"{first} {costs.words[0]}, {costs.ratio:.1f} times as much."
+        f"{first} costs {costs.words[0]} a question, {costs.ratio:.1f} times "
+        f"{named(facts.board.models[cheap])} ({costs.words[cheap]})."
     )
 
 
@@ -224,19 +224,20 @@ def _ranking_note(facts: RankingFacts) -> str:
     note = "Shaded: no model was shown to be better (tier 1). "
     if board.first_tier.all():
         note = "No model was shown to be better than another. "
-    lines = "A line starts a new tier: each model below it is worse than some model above it."
+    lines = "Below a line, each model is worse than at least one above it."
     note += lines * bool(board.tier_starts.any())
     note += " A model without a rank may stand anywhere." * bool(board.without_rank)
     if facts.selected is None:
         return note.strip()
     ends = board.unit.interval(*facts.selected)
-    return f"{note} Corrected for being the highest of {len(board.models):,}, the first has {ends}."
+    picked = f"picked as the best of {len(board.models):,}, {named(board.models[0])} has {ends}"
+    return f"{note} Adjusted for being {picked}."
 
 
 def _tier_words(facts: RankingFacts) -> str:
     """The meaning of tiers, where there are several."""
     tiers = int(facts.board.tier.max(initial=0))
-    said = f"{tiers:,} tiers: a model of one is worse than some model of the tier before."
+    said = f"{tiers:,} tiers; each model is worse than one in the tier above."
     return said * (tiers > 1 and len(facts.board.models) > 2)
 
 
@@ -318,7 +319,8 @@ def ranking_steps(facts: RankingFacts) -> list[str]:
         return [*steps, *errored_steps(again)]
     if facts.judged:
         who = names_list(board.leaders)
-        return [*steps, f"Label more verdicts, first those of {who}: what is unknown is the judge."]
+        why = "the judge's error rate is the main uncertainty"
+        return [*steps, f"Label more verdicts, first those of {who}: {why}."]
     return [*steps, *_plan_steps(facts, gap)]
 
 

@@ -72,7 +72,7 @@ def _cost_table(facts: CostFacts) -> TableBlock:
     if facts.worth:
         chances = [chance_words(facts.worth[name]) if name in facts.worth else MISSING
                    for name in models]  # fmt: skip
-        columns.append(Column("number", "worth it", [*map(Cell, chances)]))
+        columns.append(Column("number", "on the frontier", [*map(Cell, chances)]))
     kept = [each for each in columns if each.cells]
     return TableBlock("beside", kept, [TableRow("")] * len(models), caption="Costs")
 
@@ -147,5 +147,5 @@ def rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
             f"Of the questions, {unit.score(facts.flips)} change their verdict from one single "
             "trial to the next."
         )
-    title = f"Below {unit.size(facts.floors[0][1])}, a change is not news."
+    title = f"Below {unit.size(facts.floors[0][1])}, a change may be chance."
     return Section("rerun", title, read, [Drawing("floors", {"lines": lines, "below": below})])

@@ -224,7 +224,9 @@ def test_what_chance_breaks_is_said_where_nothing_is_named_or_the_pattern_is_rar
     same = page_of(models(2), baseline="m00")
     cases = next(each for each in drawn_sections(same) if each.anchor == "cases")
     assert cases.title == "No question broke."
-    assert re.search(r"went from mostly right to mostly wrong \(\d+\.\d expected", cases.words[1])
+    assert re.search(
+        r"went from mostly right to mostly wrong \(by chance alone \d+\.\d;", cases.words[1]
+    )
 
 
 def test_a_gate_of_a_curve_is_about_its_first_threshold(versions):
@@ -310,7 +312,7 @@ def test_flaky_questions_and_reruns_are_one_section():
     log = long([[1] * 4, *([[0, 1, 1, 0]] * 9), [0] * 4], "m")
     floor = log.scorio().reruns()["noise_floor"].item()
     flaky = sections_of(log)["flaky"]
-    end = f"below {100 * floor:.1f} points, a change is not news."
+    end = f"below {100 * floor:.1f} points, a change may be chance."
     assert flaky.title == f"9 of 11 questions are flaky; {end}"
     assert "Sometimes right for m , nearest to half first: 9" in words(flaky.figure)
     assert f"4 trials each ±{100 * floor:.1f} points" in words(flaky.figure)
@@ -802,7 +804,8 @@ def test_the_highest_of_several_has_an_interval_corrected_for_the_selection():
     row = log.scorio.best().row(0, named=True)
     ends = Unit().interval(row["best_lo"], row["best_hi"])
     (note,) = page_of(log).account.texts("note")
-    assert f"Corrected for being the highest of 3, the first has {ends}." in note
+    assert "Adjusted for being picked as the best of 3, " in note
+    assert f" has {ends}." in note
     steps = improving_run()
     row = steps.scorio(model="step", validate=False).best().row(0, named=True)
     ends = Unit().interval(row["best_lo"], row["best_hi"])
