@@ -25,6 +25,7 @@ from polars_scorio.display.blocks import (
     TableBlock,
 )
 from polars_scorio.display.facts.log_summary import Contents, holds_steps, overall_of_cover
+from polars_scorio.display.facts.log_verdict import LogSize
 from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
@@ -37,7 +38,7 @@ from polars_scorio.display.facts.ranking_facts import (
 from polars_scorio.display.facts.scopes import Scope, holds_fractions
 from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
 from polars_scorio.display.numbers import Unit, named
-from polars_scorio.display.page import log_size, worded
+from polars_scorio.display.page import worded
 from polars_scorio.display.phrases import (
     NumberFormat,
     about_words,
@@ -66,7 +67,7 @@ from polars_scorio.display.words.answer_words import (
     tell_regressions,
     tell_reruns,
 )
-from polars_scorio.display.words.log_words import log_alerts, outcome_words
+from polars_scorio.display.words.log_words import log_alerts, outcome_words, size_words
 from polars_scorio.display.words.question_words import (
     question_sentences,
     questions_title,
@@ -269,7 +270,7 @@ def summary_answer(reply: Reply, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
     said = contents_sentences(reply.contents)
     whole = all(good for what, _, good in said if what != "ids")
-    size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
+    size = f"{size_words(LogSize.from_log(story.log, story.coverage))}{', complete' * whole}"
     biased = story.verdict.bias is not None
     options = vars(reply.asked)
     account = worded(story.account, lambda text: command_words(text, options), "alert", "aside")

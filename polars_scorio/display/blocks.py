@@ -209,5 +209,5 @@ class PageBlocks:
     outcomes: str  # what counted as success and as failure
     checked: str  # what the checks found
     about: MethodNotes
-    folds: dict[str, str]  # titles of tables at the foot, and their HTML
+    folds: Mapping[str, TableBlock]  # tables at the foot by their titles
     tests: Sequence[tuple[str, str, str, str]] = ()  # what each asks, p, verdict, what it found

@@ -22,11 +22,18 @@ from polars_scorio.display.blocks import (
     PageBlocks,
     Role,
     Section,
+    TableBlock,
     Text,
 )
 from polars_scorio.display.facts.gate_facts import CaseFacts
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, counts_hash
+from polars_scorio.display.facts.log_verdict import (
+    CountedOutcomes,
+    LogGaps,
+    LogSize,
+    counts_hash,
+    covered_models,
+)
 from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import AllPairs
 from polars_scorio.display.facts.role_facts import CostFacts, JudgeFacts, RerunFacts
@@ -45,26 +52,25 @@ from polars_scorio.display.media.step_sections import (
     step_questions_section,
     steps_hero,
 )
-from polars_scorio.display.media.tables import metrics_table, number_table, table_html
+from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import plain_text
 from polars_scorio.display.phrases import (
-    count_of,
     installed_version,
-    range_text,
-    short_name,
     visible_text,
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
 from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
+    coverage_block,
     foot_words,
     gap_alerts,
     log_alerts,
     method_notes,
     outcome_words,
+    size_words,
 )
-from polars_scorio.display.words.ranking_words import ranking_table, readings_section, tell_refusal
+from polars_scorio.display.words.ranking_words import other_metrics, readings_section, tell_refusal
 from polars_scorio.display.words.role_words import cost_section, flaky_section, judge_section
 from polars_scorio.display.words.run_words import gains_section
 from polars_scorio.display.words.section_words import pairs_section
@@ -237,26 +243,13 @@ def story_page(story: Story, order: Order) -> Page:
     about = order.notes(log, verdict.metrics)
     if story.gated is not None:
         about = replace(about, sentences=())
-    overall, covered = verdict.overall, covered_models(story.coverage)
+    covered = covered_models(story.coverage)
     alerts, outcomes = log_alerts(verdict), outcome_words(verdict.outcomes)
-    numbers: dict[str, object] = {
-        "title": order.title,
-        "headline": plain_text(account.title.words),
-        "lede": plain_text(" ".join(account.texts("lede", "aside"))),
-        "basis": [*map(plain_text, account.basis)],
-        "outcomes": outcomes,
-        "alerts": [f"{alert.title}. {alert.text}" for alert in alerts],
-        "about": about.facts,
-        "coverage": covered,
-        "overall": None if overall is None else _scope_frames(overall),
-        "strata": {part.name: _stratum_scores(part) for part in verdict.parts},
-    }
-    if story.gated is not None:
-        gates = story.gated.gate.rows.select(*_GATE_NUMBERS)
-        numbers["baseline"] = {"gates": gates, "changed": story.gated.all_changed()}
+    texts = {"outcomes": outcomes, "alerts": [f"{each.title}. {each.text}" for each in alerts],
+             "about": about.facts, "coverage": covered}  # fmt: skip
     return Page(
         title=order.title,
-        summary=log_size(log, story.coverage),
+        summary=size_words(LogSize.from_log(log, story.coverage)),
         account=Account([*account.blocks, Next(story.steps, _next_command(story, order))]),
         refused=False,
         alerts=alerts,
@@ -265,18 +258,41 @@ def story_page(story: Story, order: Order) -> Page:
         outcomes=outcomes,
         checked=foot_words(verdict.findings),
         about=about,
-        numbers=numbers,
+        numbers={"title": order.title, **_account_texts(account), **texts, **_story_data(story)},
         rows=rows.select(pl.exclude(pl.List, pl.Struct)),
-        folds={
-            "Coverage of each model": coverage_table(covered),
-            "Other metrics": metrics_table(ranking_table(story.ranking()))
-            * bool(story.facts and story.asked.metrics),
-        },
+        folds=_folded_tables(story, covered),
         tests=[
             (CHECKS[each.check].asks, _p_cell(each.result.p), each.verdict, each.sentence)
             for each in verdict.findings
         ],
     )
+
+
+def _account_texts(account: Account) -> dict[str, str | list[str]]:
+    """Title, numbers and basis without marks."""
+    lede = plain_text(" ".join(account.texts("lede", "aside")))
+    basis = [*map(plain_text, account.basis)]
+    return {"headline": plain_text(account.title.words), "lede": lede, "basis": basis}
+
+
+def _story_data(story: Story) -> dict[str, object]:
+    """The numbers of a story, as frames."""
+    overall, gated = story.verdict.overall, story.gated
+    strata = {part.name: _stratum_scores(part) for part in story.verdict.parts}
+    whole, data = None if overall is None else _scope_frames(overall), dict[str, object]()
+    if gated is not None:
+        gates = gated.gate.rows.select(*_GATE_NUMBERS)
+        data["baseline"] = {"gates": gates, "changed": gated.all_changed()}
+    return {"overall": whole, "strata": strata, **data}
+
+
+def _folded_tables(story: Story, covered: pl.DataFrame) -> dict[str, TableBlock]:
+    """The tables at the foot of a page."""
+    tables = {"Coverage of each model": coverage_block(covered.to_dict(as_series=False))}
+    if story.facts and story.asked.metrics:
+        others = other_metrics(story.ranking())
+        tables |= {others.caption: others} if len(others.columns) > 1 else {}
+    return tables
 
 
 def first_picture(story: Story) -> str:
@@ -409,11 +425,11 @@ def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: 
     further = Next([_FIRST_STEP], _ways_out(str(error), order))
     return Page(
         title=order.title,
-        summary=log_size(log, coverage),
+        summary=size_words(LogSize.from_log(log, coverage)),
         account=Account([*tell_refusal(error).blocks, further]),
         refused=True,
         alerts=gap_alerts(LogGaps.from_log(log, coverage)) if coverage.height else [],
-        figure=coverage_table(covered_models(coverage)),
+        figure=table_html(coverage_block(covered_models(coverage).to_dict(as_series=False))),
         sections=[],
         outcomes=outcome_words(CountedOutcomes.from_log(log, order.asked.metrics)),
         checked="",
@@ -438,38 +454,6 @@ def _ways_out(reason: str, order: Order) -> str:
     log = _typed_log(order.roles)
     again = [order.call.replace(log, _typed_log(replace(order.roles, **way)), 1) for way in ways]
     return "\n".join([f"{log}.describe()", *again])
-
-
-def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:
-    """How large the log is; the steps of a run have the same questions, other strata have not."""
-    sizes = [count_of(coverage["model"].n_unique(), "model")]
-    if "stratum" in coverage.columns and coverage["stratum"].n_unique() > 1:
-        noun = "step" if log.steps is not None else "stratum"
-        sizes.append(count_of(coverage["stratum"].n_unique(), noun))
-    words = ", ".join([*sizes, count_of(log.question_count, "question")])
-    if coverage.height and {"n_min", "n_max"} <= {*coverage.columns}:
-        least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)
-        if most is not None:
-            each = range_text(least, most)
-            words += f" \N{MULTIPLICATION SIGN} {each} trial{'' if most == 1 else 's'}"
-    return words
-
-
-def covered_models(coverage: pl.DataFrame) -> pl.DataFrame:
-    """The coverage of each model, over all strata."""
-    numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
-    known = [name for name in numbers if coverage[name].null_count() < coverage.height]
-    each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
-    columns = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
-    return each.select("model", *columns).sort("model")
-
-
-def coverage_table(models: pl.DataFrame) -> str:
-    """The coverage of models, of the first hundred."""
-    first, *heads = map(escape, models.columns)
-    rows = models.head(100).cast(pl.String).iter_rows()
-    lines = [("", escape(short_name(name)), rest) for name, *rest in rows]
-    return number_table("What is in the log", first, heads, lines)
 
 
 def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:

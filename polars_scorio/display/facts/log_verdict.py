@@ -156,6 +156,35 @@ class CountedOutcomes:
         return cls(name, threshold, [each.select(CATEGORY, COUNT).rows() for each in kept])
 
 
+@dataclass(frozen=True, slots=True)
+class LogSize:
+    """How large a log is; the steps of a run have the same questions, other strata have not."""
+
+    models: int
+    strata: int
+    noun: str  # for a stratum
+    questions: int
+    trials: tuple[int | None, int | None]  # of a question, the fewest and the most
+
+    @classmethod
+    def from_log(cls, log: LogSummary, coverage: pl.DataFrame) -> LogSize:
+        """From a log and its coverage."""
+        strata = coverage.get_column("stratum", default=pl.Series([""])).n_unique()
+        ends = coverage.select(pl.col("n_min", "n_max").cast(pl.Int64)) if coverage.height else None
+        trials = (None, None) if ends is None else (ends["n_min"].min(), ends["n_max"].max())
+        noun = "stratum" if log.steps is None else "step"
+        return cls(coverage["model"].n_unique(), strata, noun, log.question_count, trials)  # type: ignore[arg-type]
+
+
+def covered_models(coverage: pl.DataFrame) -> pl.DataFrame:
+    """The coverage of each model, over all strata."""
+    numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
+    known = [name for name in numbers if coverage[name].null_count() < coverage.height]
+    each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
+    columns = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
+    return each.select("model", *columns).sort("model")
+
+
 # What numbers are about where runs were named: other runs, or those of the log, by too few of them,
 # or because a page does not tell them apart.
 RunScope = Literal["", "other", "few", "untold"]

@@ -10,6 +10,7 @@ from html import escape
 from polars_scorio.display.blocks import Account, Alert, Next, PageBlocks, Section
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import file_text
+from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import html_text, plain_text
 from polars_scorio.display.phrases import visible_text
 
@@ -69,9 +70,11 @@ def _foot_html(page: PageBlocks, files: Mapping[str, str]) -> str:
         for name, fact in (facts | page.about.formulas).items()
         if name not in {"call", "counts, SHA-256"}
     )
+    tables = {title: table_html(table) for title, table in page.folds.items()}
+    tables["Tests of the trials"] = _tests_html(page.tests)
     folds = "".join(
         f"<details><summary>{title}</summary>{table}</details>"
-        for title, table in (page.folds | {"Tests of the trials": _tests_html(page.tests)}).items()
+        for title, table in tables.items()
         if table
     )
     # A long call breaks before its method rather than inside the name of a file.

@@ -253,19 +253,6 @@ def _plain_table(table: TableBlock) -> str:
     return number_table(table.caption, first.head, [html_text(each.head) for each in rest], rows)
 
 
-def metrics_table(table: TableBlock) -> str:
-    """All metrics but the leading one, in the order of the first one; empty of one alone."""
-    columns = [each for each in table.columns if each.kind == "other"]
-    heads = [escape(column.head) for column in columns]
-    rows = [
-        (row.hue, whole_name(name), [cell_html(each.cells[place]) for each in columns])
-        for place, (row, name) in enumerate(
-            zip(table.rows, table.column("name").words, strict=True)
-        )
-    ]
-    return number_table("Other metrics", "model", heads, rows) if columns else ""
-
-
 def shown_models(number: int) -> int:
     """The models that are shown, as many as a terminal shows of many."""
     return _TOP if number > MANY else number

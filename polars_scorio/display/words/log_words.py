@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib import metadata
 
 from polars_scorio.counting.ways_out import JOINED_IDS
-from polars_scorio.display.blocks import Alert, MethodNotes, Text
+from polars_scorio.display.blocks import (
+    Alert,
+    Cell,
+    Column,
+    MethodNotes,
+    TableBlock,
+    TableRow,
+    Text,
+)
 from polars_scorio.display.facts.log_summary import metric_label
-from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogVerdict
+from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogSize, LogVerdict
 from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
 from polars_scorio.display.phrases import (
     count_of,
@@ -27,6 +35,7 @@ from polars_scorio.study.count_checks import CheckFinding, spoken_findings
 
 _GROUPS = 3  # of identical models that are named
 _NAMED = 5  # so many categories are named
+_COVERED = 100  # models whose coverage is shown
 _ALERTS = {  # above the numbers, the first one before all others
     "errors": "More errors of one model",
     "stopping": "Trials stopped on outcomes",
@@ -107,6 +116,29 @@ def gap_alerts(gaps: LogGaps) -> list[Alert]:
         _trials_words(gaps),
     ]
     return [Alert(title, text) for title, text in texts if title and text]
+
+
+def size_words(size: LogSize) -> str:
+    """How large a log is."""
+    sizes = [count_of(size.models, "model")]
+    sizes += [count_of(size.strata, size.noun)] * (size.strata > 1)
+    words = ", ".join([*sizes, count_of(size.questions, "question")])
+    least, most = size.trials
+    if least is None or most is None:
+        return words
+    trials = f"{range_text(least, most)} trial{'' if most == 1 else 's'}"
+    return f"{words} \N{MULTIPLICATION SIGN} {trials}"
+
+
+def coverage_block(coverage: Mapping[str, Sequence[object]]) -> TableBlock:
+    """The coverage of models, of the first hundred."""
+    columns = [
+        Column("number" if at else "other", name,
+               [Cell(str(each) if at else short_name(each)) for each in cells[:_COVERED]])
+        for at, (name, cells) in enumerate(coverage.items())
+    ]  # fmt: skip
+    rows = [TableRow("")] * len(columns[0].cells)
+    return TableBlock("plain", columns, rows, caption="What is in the log")
 
 
 def numbered_words(names: Sequence[str], pattern: str) -> str:

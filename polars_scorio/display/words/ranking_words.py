@@ -266,6 +266,14 @@ def ranking_table(facts: RankingFacts) -> TableBlock:
     return TableBlock("scores", [each for each in columns if each.cells], rows, unit.percent)
 
 
+def other_metrics(facts: RankingFacts) -> TableBlock:
+    """All metrics but the leading one, in the order of the first one."""
+    table = ranking_table(facts)
+    others = [each for each in table.columns if each.kind == "other"]
+    rows = [replace(row, bright=False, starts=False) for row in table.rows]
+    return TableBlock("plain", [table.column("name"), *others], rows, caption="Other metrics")
+
+
 def _beside_scores(known: Costs | Errored | None) -> Sequence[str]:
     """Words beside the scores; none of what is unknown."""
     return () if known is None else known.words
