@@ -195,6 +195,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> path = trials.scorio(trial=None).write_card("card.png")  # doctest: +SKIP
         """
         from polars_scorio.display.media.card import card_svg, write_card
+        from polars_scorio.display.page import story_card
         from polars_scorio.display.settings import Settings
         from polars_scorio.display.story import Story, Wishes, read_story
 
@@ -207,7 +208,7 @@ class ReaderMethods(Accessor[FrameT]):
         *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
         if not isinstance(story, Story):
             raise story
-        return write_card(Path(path), card_svg(story, title))
+        return write_card(Path(path), card_svg(story_card(story, title)))
 
     @takes_options()
     def write_html(

@@ -53,7 +53,7 @@ from polars_scorio.display.facts.scopes import (
 )
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.terminal import Screen, board_lines
-from polars_scorio.display.page import Order, made_page, told_words
+from polars_scorio.display.page import Order, made_page, story_card, told_words
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
@@ -106,7 +106,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story
-    write_card(output, card_svg(story, asked.title or _log_title(asked)))
+    write_card(output, card_svg(story_card(story, asked.title or _log_title(asked))))
     print_text(f"{told_words(story.account)}\n{asked.output}")
 
 

@@ -195,6 +195,16 @@ class MethodNotes:
     formulas: dict[str, str]  # metrics as people write them, with their formula
 
 
+@dataclass(frozen=True, slots=True)
+class CardBlocks:
+    """A picture of a finding: its account, what it is about, and the table that it draws."""
+
+    account: Account
+    about: str
+    table: TableBlock | None
+    lower: bool = False  # lower scores are better
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageBlocks:
     """All that a reader of a page sees."""

@@ -17,6 +17,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.blocks import (
     Account,
     Alert,
+    CardBlocks,
     MethodNotes,
     Next,
     PageBlocks,
@@ -55,7 +56,9 @@ from polars_scorio.display.media.step_sections import (
 from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import plain_text
 from polars_scorio.display.phrases import (
+    count_of,
     installed_version,
+    these_questions,
     visible_text,
 )
 from polars_scorio.display.settings import Settings
@@ -72,7 +75,7 @@ from polars_scorio.display.words.log_words import (
 )
 from polars_scorio.display.words.ranking_words import other_metrics, readings_section, tell_refusal
 from polars_scorio.display.words.role_words import cost_section, flaky_section, judge_section
-from polars_scorio.display.words.run_words import gains_section
+from polars_scorio.display.words.run_words import gains_section, gains_table
 from polars_scorio.display.words.section_words import pairs_section
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
@@ -454,6 +457,21 @@ def _ways_out(reason: str, order: Order) -> str:
     log = _typed_log(order.roles)
     again = [order.call.replace(log, _typed_log(replace(order.roles, **way)), 1) for way in ways]
     return "\n".join([f"{log}.describe()", *again])
+
+
+def story_card(story: Story, title: str | None = None) -> CardBlocks:
+    """The card of a story; `title` is a line above its finding."""
+    account, sheet = story.account, story.sheet
+    count = count_of(story.log.question_count if story.divided else sheet.asked, "question")
+    if sheet.main.each and not story.divided:
+        count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"
+    many = len(story.log.models)
+    models = f"{count_of(many, 'model')}, " * (many > 1)
+    few = account.title.chip if account.title.chip.endswith(these_questions(sheet.asked)) else ""
+    about = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}", few)))
+    table = account.table if story.run is None else gains_table(story.run.curve)
+    lower = sheet.main.roles.lower_is_better
+    return CardBlocks(account, about, None if story.divided else table, lower)
 
 
 def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:

@@ -14,6 +14,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.media.card import card_svg
 from polars_scorio.display.media.marks import palette
 from polars_scorio.display.numbers import Unit
+from polars_scorio.display.page import story_card
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
 from tests.display.html.logs import models, page_of
@@ -51,7 +52,7 @@ def test_the_numbers_are_those_of_the_report():
     board = story.sheet.board
     for name, values in (("estimate", board.score), ("lo", board.lo), ("hi", board.hi)):
         assert rows[name].to_list() == pytest.approx(values.tolist())
-    drawn = card_svg(story)
+    drawn = card_svg(story_card(story))
     said = drawn.replace("\N{NO-BREAK SPACE}", " ")
     assert f"{100 * board.score[0]:.1f} % against {100 * board.score[1]:.1f} %: +" in said
 
@@ -69,7 +70,7 @@ def test_the_drawing_is_well_formed_and_stays_on_the_card():
         pl.col("model").replace_strict({f"m{place}": name for place, name in enumerate(names)})
     )
     card = found(log)
-    root = ET.fromstring(card_svg(card, 'my "log" <1>', DAY))  # noqa: S314 - our own
+    root = ET.fromstring(card_svg(story_card(card, 'my "log" <1>'), DAY))  # noqa: S314 - our own
     assert (root.get("width"), root.get("height")) == ("1200", "630")
     texts = [text for text in root.iter() if text.tag.endswith("text")]
     assert all(0 < float(text.get("y")) < 630 for text in texts)
@@ -78,11 +79,11 @@ def test_the_drawing_is_well_formed_and_stays_on_the_card():
     shown = " ".join(text.text or "" for text in texts)
     assert "<b> & 'c'" in shown
     assert "about these 60 questions" in shown
-    assert card_svg(card, None, DAY) == card_svg(card, None, DAY)
+    assert card_svg(story_card(card), DAY) == card_svg(story_card(card), DAY)
 
 
 def test_two_models_fill_a_card_and_its_axis_has_a_unit():
-    texts = texts_of(card_svg(found(log_of((0.8, 0.3))), None, DAY))
+    texts = texts_of(card_svg(story_card(found(log_of((0.8, 0.3)))), DAY))
     rows = [float(text.get("y")) for text in texts if text.text in {"m0", "m1"}]
     assert rows[1] - rows[0] > 100
     ticks = [text.text for text in texts if text.get("y") == "572.0"]
@@ -92,17 +93,17 @@ def test_two_models_fill_a_card_and_its_axis_has_a_unit():
 
 
 def test_a_card_says_how_many_models_it_leaves_out():
-    said = [text.text for text in texts_of(card_svg(found(log_of((0.5,) * 9)), None, DAY))]
+    said = [text.text for text in texts_of(card_svg(story_card(found(log_of((0.5,) * 9))), DAY))]
     assert "and 3 more" in said
     assert not any("more" in each for each in (
-        text.text for text in texts_of(card_svg(found(log_of((0.5,) * 6)), None, DAY))
+        text.text for text in texts_of(card_svg(story_card(found(log_of((0.5,) * 6))), DAY))
     ))  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [3, 5, 9])
 def test_the_lines_of_a_title_are_balanced(number):
     """The last word of a title stood on a line of its own."""
-    texts = texts_of(card_svg(found(log_of((0.5,) * number)), None, DAY))
+    texts = texts_of(card_svg(story_card(found(log_of((0.5,) * number))), DAY))
     lines = [text.text for text in texts if text.get("font-weight") == "700"
              and int(text.get("font-size")) > 40]  # fmt: skip
     assert len(lines) == 2
@@ -116,7 +117,7 @@ def texts_of(drawn: str) -> list[ET.Element]:
 
 def test_the_card_of_a_gate_has_the_differences_of_its_page():
     story = gated_story(models(2, strata=3, questions=20), by="bench")
-    texts = [text.text for text in texts_of(card_svg(story, None, DAY))]
+    texts = [text.text for text in texts_of(card_svg(story_card(story), DAY))]
     gate = story.gated.gate
     assert len(gate.lines) == 4
     for line in gate.lines:
@@ -128,7 +129,7 @@ def test_the_card_of_a_gate_has_the_differences_of_its_page():
 
 def test_the_card_of_a_run_has_the_gain_at_each_k():
     story = found(improving_run(), by="step", model=None, validate=False)
-    texts = [text.text for text in texts_of(card_svg(story, None, DAY))]
+    texts = [text.text for text in texts_of(card_svg(story_card(story), DAY))]
     assert [text for text in texts if text.endswith((" try", " tries"))] == [
         "1 try", "2 tries", "4 tries",
     ]  # fmt: skip
@@ -138,14 +139,14 @@ def test_the_card_of_a_run_has_the_gain_at_each_k():
 
 def test_the_lines_at_the_foot_of_a_card_do_not_touch():
     story = gated_story(models(5, questions=40, trials=8))
-    *_, mark, foot = texts_of(card_svg(story, None, DAY))
+    *_, mark, foot = texts_of(card_svg(story_card(story), DAY))
     wide = 0.52 * float(foot.get("font-size")) * len(foot.text)
     assert float(foot.get("x")) - wide > 112 + 0.56 * 21 * len(mark.text)
 
 
 def test_numbers_on_a_card_stay_with_their_units():
     log = log_of((0.9,) * 6)
-    for each in texts_of(card_svg(found(log), None, DAY)):
+    for each in texts_of(card_svg(story_card(found(log)), DAY)):
         assert not (each.text or "").startswith(("% ", "points "))
         assert "0 %" not in (each.text or "").replace("\N{NO-BREAK SPACE}%", "")
 

@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from polars_scorio.display.blocks import TableBlock
+from polars_scorio.display.blocks import CardBlocks, TableBlock
 from polars_scorio.display.media.marks import Axis, palette
 from polars_scorio.display.media.tables import score_ticks
 from polars_scorio.display.numbers import MINUS, Unit, plain_text, unbroken_text
-from polars_scorio.display.phrases import count_of, short_name, these_questions, visible_text
+from polars_scorio.display.phrases import short_name, visible_text
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words.run_words import gains_table
-
-if TYPE_CHECKING:
-    from polars_scorio.display.story import Story
 
 WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6
@@ -33,19 +29,12 @@ _INK, _SOFT, _BAND = (_TONES[name] for name in ("ink", "soft", "band"))
 _COLOURS = {"a": _TONES["a"], "b": _TONES["b"], "m": _TONES["mid"], "o": _TONES["mark"]}
 
 
-def card_svg(story: Story, title: str | None = None, day: date | None = None) -> str:
-    """The card as a drawing; `title` is a line above the finding."""
-    account, sheet = story.account, story.sheet
-    count = count_of(story.log.question_count if story.divided else sheet.asked, "question")
-    if sheet.main.each and not story.divided:
-        count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"
-    many = len(story.log.models)
-    models = f"{count_of(many, 'model')}, " * (many > 1)
-    few = account.title.chip if account.title.chip.endswith(these_questions(sheet.asked)) else ""
-    what = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}", few)))
+def card_svg(card: CardBlocks, day: date | None = None) -> str:
+    """The card as a drawing."""
+    account = card.account
     said = plain_text(account.title.words)
     size = 58 if len(_title_lines(said, 58)) <= 2 else 48
-    parts = [_text_element(_LEFT, 72, 24, what, _SOFT)]
+    parts = [_text_element(_LEFT, 72, 24, card.about, _SOFT)]
     y = 72 + 36.0
     for line in _title_lines(said, size)[:3]:
         y += 1.14 * size
@@ -55,7 +44,7 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     for line in [*_title_lines(alert, 28)[:2], *_title_lines(numbers, 28)[:2]]:
         y += 40
         parts.append(_text_element(_LEFT, y + 4, 28, line, _SOFT))
-    parts += _story_picture(story, y)
+    parts += [] if card.table is None else _table_picture(card.table, y, lower=card.lower)
     day = day or date.today()  # noqa: DTZ011 - the day on the desk of who draws it
     facts = [*map(plain_text, account.basis), f"{day.day} {day:%B %Y}"]
     foot = " \N{MIDDLE DOT} ".join(facts)
@@ -73,18 +62,13 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     )
 
 
-def _story_picture(story: Story, y: float) -> list[str]:
-    """The differences of a gate or a run over their zones, else the scores."""
-    table, lower = story.account.table, story.sheet.main.roles.lower_is_better
-    if story.divided or table is None:
-        return []
-    if story.run is not None:
-        rows = _table_rows(gains_table(story.run.curve))
-        return _difference_rows(rows, y + 50, 0.0, Unit(), lower=lower)
+def _table_picture(table: TableBlock, y: float, *, lower: bool) -> list[str]:
+    """Differences over their zones, else the scores."""
     rows, rest = _table_rows(table), _rest_words(len(table.rows))
-    if story.gated is not None:
-        unit, margin = story.gated.gate.unit, story.asked.margin or 0.0
-        return [*_difference_rows(rows, y + 50, margin, unit, lower=lower), *rest]
+    if table.kind == "gains":
+        return _difference_rows(rows, y + 50, table, lower=lower)
+    if table.kind == "gate":
+        return [*_difference_rows(rows, y + 50, table, lower=lower), *rest]
     one = table.kind == "parts"
     axis = Axis(0, 1) if one and table.percent else _axis_of(rows)
     shaded = 0 if one else [*(row.bright for row in table.rows[:_ROWS]), False].index(False)
@@ -172,18 +156,20 @@ def _row_height(rows: list[_CardRow], top: float) -> float:
 
 
 def _difference_rows(
-    rows: list[_CardRow], top: float, margin: float, unit: Unit, *, lower: bool = False
+    rows: list[_CardRow], top: float, table: TableBlock, *, lower: bool = False
 ) -> list[str]:
     """Differences over what is beyond the margin, allowed, and better."""
+    margin, scale = abs(table.margin), 100 if table.percent else 1
     (left, right), high = _ENDS, len(rows) * _row_height(rows, top)
     axis = _axis_of(rows, -margin, margin)
     edge, zero = (_card_x(axis, each) for each in (margin if lower else -margin, 0.0))
     (first, last), hues = sorted((edge, zero)), "ab" if lower else "ba"
     zones = [(left - 12, first, hues[0]), (last, right + 12, hues[1])]
     tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
-    words = f"{'+' if lower else MINUS}{unit.margin(margin).partition(' ')[0]}"
-    labels = [unit.gap(tick).removesuffix(".0") for tick in axis.ticks(6)]
-    labels[-1] += " points" * unit.percent
+    words = f"{'+' if lower else MINUS}{table.margin_text.partition(' ')[0]}"
+    labels = [f"{scale * tick:+g}".replace("-", MINUS) for tick in axis.ticks(6)]
+    labels = [label.removeprefix("+") if label == "+0" else label for label in labels]
+    labels[-1] += " points" * table.percent
     return [
         *(
             f'<rect x="{a:.1f}" width="{b - a:.1f}" fill="{_COLOURS[hue]}" {tint}/>'

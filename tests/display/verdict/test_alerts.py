@@ -13,7 +13,7 @@ from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import numbered_models
 from polars_scorio.display.media.card import card_svg
 from polars_scorio.display.media.terminal import Screen, told_lines
-from polars_scorio.display.page import Order, finding_table, made_page
+from polars_scorio.display.page import Order, finding_table, made_page, story_card
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
 from polars_scorio.display.words.log_words import numbered_words
@@ -150,7 +150,7 @@ def test_every_medium_says_below_its_title_that_one_model_has_more_errors():
     said = "Errors count as failures: 34 % of m01, 0.0 % of m00"
     lines = " ".join(told_lines(Screen(), story.account, 15))
     notebook = finding_table(timed_out().lazy(), Roles(success=("right",)), asked)
-    for medium in (lines, card_svg(story), notebook):
+    for medium in (lines, card_svg(story_card(story)), notebook):
         text = " ".join(unescape(re.sub("<[^>]+>", " ", medium)).split())
         assert text.index(said) < text.index("51.2 % against")
         assert text.index("beats") < text.index(said)
