@@ -6,14 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from inspect import signature
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Generic,
-    ParamSpec,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 from warnings import catch_warnings, simplefilter
 
 import polars as pl
@@ -171,10 +164,7 @@ class ShownFrame(pl.DataFrame):
 
     @classmethod
     def from_frame(
-        cls,
-        frame: pl.DataFrame,
-        drawn: Callable[[], str],
-        written: Callable[[], str] | None = None,
+        cls, frame: pl.DataFrame, drawn: Callable[[], str], written: Callable[[], str] | None = None
     ) -> ShownFrame:
         """A frame with its drawing for a notebook, and with a text in place of Polars' own."""
         frame_shown = cls(frame)

@@ -61,10 +61,7 @@ class ReaderMethods(Accessor[FrameT]):
 
     @takes_options(DecisionOptions)
     def leaderboard(
-        self,
-        *metrics: Metric,
-        overall: Overall | None = None,
-        **options: Unpack[DecisionOptions],
+        self, *metrics: Metric, overall: Overall | None = None, **options: Unpack[DecisionOptions]
     ) -> pl.DataFrame:
         """Leaderboard: a row for each model, the best first, and a column for each metric.
 
@@ -280,12 +277,7 @@ class ReaderMethods(Accessor[FrameT]):
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         path = Path(path)
-        said = {
-            "overall": overall,
-            "prior": prior,
-            "target": target,
-            "confidence": confidence,
-        }
+        said = {"overall": overall, "prior": prior, "target": target, "confidence": confidence}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
         wishes = Wishes(metrics, settings, baseline, margin)

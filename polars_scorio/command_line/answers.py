@@ -11,21 +11,11 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.log_arguments import next_words
-from polars_scorio.command_line.messages import (
-    PROGRAM,
-    command_words,
-    print_lines,
-    print_table,
-)
+from polars_scorio.command_line.messages import PROGRAM, command_words, print_lines, print_table
 from polars_scorio.counting.log import Trials, bind_roles, collected_together
 from polars_scorio.counting.roles import is_label
-from polars_scorio.display.blocks import (
-    Account,
-    Column,
-    TableBlock,
-)
+from polars_scorio.display.blocks import Account, Column, TableBlock
 from polars_scorio.display.facts.log_summary import Contents, holds_steps, overall_of_cover
-from polars_scorio.display.facts.log_verdict import LogSize
 from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
@@ -68,15 +58,8 @@ from polars_scorio.display.words.answer_words import (
     tell_reruns,
 )
 from polars_scorio.display.words.log_words import log_alerts, outcome_words, size_words
-from polars_scorio.display.words.question_words import (
-    question_sentences,
-    questions_title,
-)
-from polars_scorio.display.words.ranking_words import (
-    tell,
-    tell_pairs,
-    tell_ranking,
-)
+from polars_scorio.display.words.question_words import question_sentences, questions_title
+from polars_scorio.display.words.ranking_words import tell, tell_pairs, tell_ranking
 from polars_scorio.display.words.section_words import strata_heading
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
@@ -270,7 +253,7 @@ def summary_answer(reply: Reply, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
     said = contents_sentences(reply.contents)
     whole = all(good for what, _, good in said if what != "ids")
-    size = f"{size_words(LogSize.from_log(story.log, story.coverage))}{', complete' * whole}"
+    size = f"{size_words(story.verdict.gaps)}{', complete' * whole}"
     biased = story.verdict.bias is not None
     options = vars(reply.asked)
     account = worded(story.account, lambda text: command_words(text, options), "alert", "aside")

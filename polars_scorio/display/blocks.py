@@ -6,7 +6,7 @@ Names in words have marks (`numbers.named`); numbers of a table are values with 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Mood = Literal["", "yes", "no"]
@@ -212,12 +212,14 @@ class PageBlocks:
     title: str  # of the log
     summary: str  # how large the log is
     account: Account
-    refused: bool  # there is no report
+    refused: bool = False  # there is no report
     alerts: Sequence[Alert]
     figure: str  # the first picture, across the page
-    sections: Sequence[Section]
+    sections: Sequence[Section] = ()
     outcomes: str  # what counted as success and as failure
-    checked: str  # what the checks found
+    checked: str = ""  # what the checks found
     about: MethodNotes
-    folds: Mapping[str, TableBlock]  # tables at the foot by their titles
+    folds: Mapping[str, TableBlock] = field(
+        default_factory=dict
+    )  # tables at the foot by their titles
     tests: Sequence[tuple[str, str, str, str]] = ()  # what each asks, p, verdict, what it found

@@ -32,10 +32,7 @@ class LookOptions(TypedDict, total=False):
 
     highlight: Annotated[
         Category | Iterable[Category] | None,
-        Option(
-            None,
-            "One model or two to draw in colour, all others grey; default: the two best.",
-        ),
+        Option(None, "One model or two to draw in colour, all others grey; default: the two best."),
     ]
     width: Annotated[int | None, Option(None, "Of a panel, in pixels.")]
     height: Annotated[int | None, Option(None, "Of a panel, in pixels.")]

@@ -98,11 +98,7 @@ def leaderboard(
         for metric, _ in named
     ]
     evaluated: Evaluated = evaluated_plan(
-        request,
-        columns,
-        overall=overall,
-        questions=questions,
-        named=calibrated,
+        request, columns, overall=overall, questions=questions, named=calibrated
     ).result()
     rows = evaluated.rows(columns)
 

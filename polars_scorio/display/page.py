@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import p_words
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.blocks import (
     Account,
@@ -31,13 +30,12 @@ from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import (
     CountedOutcomes,
     LogGaps,
-    LogSize,
     counts_hash,
     covered_models,
 )
 from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import AllPairs
-from polars_scorio.display.facts.role_facts import CostFacts, JudgeFacts, RerunFacts
+from polars_scorio.display.facts.role_facts import JudgeFacts, RerunFacts
 from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.html import finding_html, page_html, scoped_html
@@ -55,12 +53,7 @@ from polars_scorio.display.media.step_sections import (
 )
 from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import plain_text
-from polars_scorio.display.phrases import (
-    count_of,
-    installed_version,
-    these_questions,
-    visible_text,
-)
+from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
 from polars_scorio.display.words.gate_words import cases_section
@@ -72,14 +65,20 @@ from polars_scorio.display.words.log_words import (
     method_notes,
     outcome_words,
     size_words,
+    tested_rows,
 )
-from polars_scorio.display.words.ranking_words import other_metrics, readings_section, tell_refusal
-from polars_scorio.display.words.role_words import cost_section, flaky_section, judge_section
+from polars_scorio.display.words.ranking_words import other_metrics, tell_refusal
+from polars_scorio.display.words.role_words import (
+    cost_section,
+    flaky_section,
+    judge_section,
+    readings_section,
+)
 from polars_scorio.display.words.run_words import gains_section, gains_table
 from polars_scorio.display.words.section_words import pairs_section
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.count_checks import CHECKS, SPOKEN
+from polars_scorio.study.count_checks import SPOKEN
 
 _DIGITS = 6  # significant ones of the numbers in JSON
 
@@ -159,15 +158,9 @@ class Order:
 
     @classmethod
     def from_wishes(
-        cls,
-        asked: Wishes,
-        roles: Roles,
-        name: str,
-        *,
-        title: str | None = None,
-        call: str | None = None,
-        typed: Callable[..., list[str]] | None = None,
-    ) -> Order:
+        cls, asked: Wishes, roles: Roles, name: str, *, title: str | None = None,
+        call: str | None = None, typed: Callable[..., list[str]] | None = None,
+    ) -> Order:  # fmt: skip
         """Request of a method or a command, whose file is called `name`.
 
         Without `title` the name is the title; without `call` the call is that of the method.
@@ -232,11 +225,6 @@ def made_page(
         return story_page(story, order), None
 
 
-def _p_cell(p: float | None) -> str:
-    """A p-value in a table; a dash without one."""
-    return "\N{EN DASH}" if p is None else p_words(p).removeprefix("p ").removeprefix("= ")
-
-
 def story_page(story: Story, order: Order) -> Page:
     """The page of a log that can be scored."""
     log, verdict, account, rows = story.log, story.verdict, story.account, story.sheet.main.rows
@@ -252,9 +240,8 @@ def story_page(story: Story, order: Order) -> Page:
              "about": about.facts, "coverage": covered}  # fmt: skip
     return Page(
         title=order.title,
-        summary=size_words(LogSize.from_log(log, story.coverage)),
+        summary=size_words(verdict.gaps),
         account=Account([*account.blocks, Next(story.steps, _next_command(story, order))]),
-        refused=False,
         alerts=alerts,
         figure=first_picture(story),
         sections=[*_page_sections(story)],
@@ -264,10 +251,7 @@ def story_page(story: Story, order: Order) -> Page:
         numbers={"title": order.title, **_account_texts(account), **texts, **_story_data(story)},
         rows=rows.select(pl.exclude(pl.List, pl.Struct)),
         folds=_folded_tables(story, covered),
-        tests=[
-            (CHECKS[each.check].asks, _p_cell(each.result.p), each.verdict, each.sentence)
-            for each in verdict.findings
-        ],
+        tests=tested_rows(verdict.findings),
     )
 
 
@@ -293,9 +277,8 @@ def _folded_tables(story: Story, covered: pl.DataFrame) -> dict[str, TableBlock]
     """The tables at the foot of a page."""
     tables = {"Coverage of each model": coverage_block(covered.to_dict(as_series=False))}
     if story.facts and story.asked.metrics:
-        others = other_metrics(story.ranking())
-        tables |= {others.caption: others} if len(others.columns) > 1 else {}
-    return tables
+        tables["Other metrics"] = other_metrics(story.ranking())
+    return {title: table for title, table in tables.items() if len(table.columns) > 1}
 
 
 def first_picture(story: Story) -> str:
@@ -349,7 +332,7 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
 
 def _sections_of_roles(story: Story) -> Iterator[Section]:
     if story.prices is not None:
-        yield cost_section(CostFacts.from_prices(story.sheet, story.prices))
+        yield cost_section(story.prices)
     if story.sheet.main.judged:
         yield judge_section(JudgeFacts.from_sheet(story.sheet))
 
@@ -425,22 +408,20 @@ def _stratum_scores(scope: Scope) -> pl.DataFrame:
 
 def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
     about = replace(order.notes(log, order.asked.metrics), sentences=())
+    gaps = LogGaps.from_log(log, coverage)
     further = Next([_FIRST_STEP], _ways_out(str(error), order))
     return Page(
         title=order.title,
-        summary=size_words(LogSize.from_log(log, coverage)),
+        summary=size_words(gaps),
         account=Account([*tell_refusal(error).blocks, further]),
         refused=True,
-        alerts=gap_alerts(LogGaps.from_log(log, coverage)) if coverage.height else [],
+        alerts=gap_alerts(gaps) if coverage.height else [],
         figure=table_html(coverage_block(covered_models(coverage).to_dict(as_series=False))),
-        sections=[],
         outcomes=outcome_words(CountedOutcomes.from_log(log, order.asked.metrics)),
-        checked="",
         about=about,
         numbers={"title": order.title, "refused": str(error), "about": about.facts,
                  "coverage": coverage},
         rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
-        folds={},
     )  # fmt: skip
 
 

@@ -36,14 +36,9 @@ class NumberFormat:
 
     @classmethod
     def from_values(
-        cls,
-        values: Iterable[float | None],
-        sigmas: Iterable[float | None],
-        *,
-        least: float = 0.0,
-        percent: bool | None = None,
-        digits: int | None = None,
-    ) -> NumberFormat:
+        cls, values: Iterable[float | None], sigmas: Iterable[float | None], *,
+        least: float = 0.0, percent: bool | None = None, digits: int | None = None,
+    ) -> NumberFormat:  # fmt: skip
         """Percentages of what lies within `least` and 1, and two significant digits of sigma.
 
         `percent` and `digits` win over both.
@@ -124,11 +119,9 @@ def column_heading(name: str, trials: int | None = None) -> str:
 
 
 def inference_words(
-    options: InferenceOptions | Mapping[str, Any],
-    metrics: Sequence[Metric],
-    *,
+    options: InferenceOptions | Mapping[str, Any], metrics: Sequence[Metric], *,
     per_question: bool = False,
-) -> str:
+) -> str:  # fmt: skip
     """Inference and target of the intervals of some metrics, in words.
 
     Posterior means are never calibrated, votes always are. About a population, neither are blends

@@ -8,13 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import (
-    Overall,
-    Per,
-    check_column,
-    check_columns,
-    check_confidence,
-)
+from polars_scorio.arguments import Overall, Per, check_column, check_columns, check_confidence
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Log, Trials, bind_roles, collected_together
 from polars_scorio.counting.roles import Column, Roles, is_label

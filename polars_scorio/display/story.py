@@ -171,7 +171,7 @@ class Story:
             0 if main.errored else decided_alone(main.pairs, settings.confidence),
             paired=True, plan=_plan_of_first(sheet), selected=best[0] if selected else None,
             questions=sheet.asked,
-            costs=None if self.prices is None else self.prices.costs(sheet),
+            costs=None if self.prices is None else self.prices.costs(main.pairs),
             judged=main.judged,
             judge_names=judge_winner(main, settings) if main.judged else None,
             errored=self._errored(), further=[*_further_numbers(sheet)],
@@ -218,7 +218,7 @@ class Story:
             1 if fan is None else fan.k[-1], len(self.facts.mixed),
             shares and main.overall != "macro", main.lead.name in {"avg", "bayes"},
             lead_rows(main)["estimate"].item(), main.each,
-            "" if self.prices is None else money_text(self.prices.mean[0, 0]), self._errored(),
+            "" if self.prices is None else money_text(self.prices.money[0, 0]), self._errored(),
         )  # fmt: skip
 
     def divided_facts(self) -> Divided:

@@ -7,7 +7,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.display import leaderboard as board_module
-from polars_scorio.display.media import page as page_module
+from polars_scorio.display import page as page_module
 from polars_scorio.display.plots import Plots
 from tests.made_logs import unreadable
 

@@ -281,10 +281,7 @@ class CaseFacts:
 
 def _case_counts(rows: pl.DataFrame) -> Changed:
     numbers = rows.select("question", "rate_baseline", "trials_baseline", "rate", "trials").rows()
-    return [
-        (question, (round(before * n), n), (round(now * m), m))
-        for question, before, n, now, m in numbers
-    ]
+    return [(name, (round(was * n), n), (round(now * m), m)) for name, was, n, now, m in numbers]
 
 
 def _drawn_as_failed(rows: pl.DataFrame, as_failed: pl.DataFrame) -> pl.DataFrame:

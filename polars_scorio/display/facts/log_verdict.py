@@ -45,6 +45,7 @@ class LogGaps:
     """Numbers of a log, what it lacks, and what is there twice."""
 
     models: int
+    strata: int
     questions: int
     trials: tuple[int | None, int | None]  # of a question, the fewest and the most
     lacking: Numbers  # questions that other models have
@@ -76,7 +77,8 @@ class LogGaps:
         whole, ends, most = log.question_count, pl.col("n_min"), pl.col("n_max")
         kept = [each for each in log.strata if each in partial]
         return cls(
-            len(log.models), whole, coverage.select(ends.min(), most.max()).row(0), lacking,
+            len(log.models), coverage.get_column("stratum", default=pl.Series([""])).n_unique(),
+            whole, coverage.select(ends.min(), most.max()).row(0), lacking,
             0 if lost is None else lost.select(log.question_keys).n_unique(),
             None if log.steps is None else log.noun,
             [(name, whole - sizes[name]) for name in log.strata if sizes.get(name, whole) < whole],
@@ -154,26 +156,6 @@ class CountedOutcomes:
         rows = counted.sort(-pl.col(COUNT), CATEGORY).with_columns(succeeded.alias("")).collect()
         kept = (rows.filter(pl.col("") == chosen) for chosen in (True, False))
         return cls(name, threshold, [each.select(CATEGORY, COUNT).rows() for each in kept])
-
-
-@dataclass(frozen=True, slots=True)
-class LogSize:
-    """How large a log is; the steps of a run have the same questions, other strata have not."""
-
-    models: int
-    strata: int
-    noun: str  # for a stratum
-    questions: int
-    trials: tuple[int | None, int | None]  # of a question, the fewest and the most
-
-    @classmethod
-    def from_log(cls, log: LogSummary, coverage: pl.DataFrame) -> LogSize:
-        """From a log and its coverage."""
-        strata = coverage.get_column("stratum", default=pl.Series([""])).n_unique()
-        ends = coverage.select(pl.col("n_min", "n_max").cast(pl.Int64)) if coverage.height else None
-        trials = (None, None) if ends is None else (ends["n_min"].min(), ends["n_max"].max())
-        noun = "stratum" if log.steps is None else "step"
-        return cls(coverage["model"].n_unique(), strata, noun, log.question_count, trials)  # type: ignore[arg-type]
 
 
 def covered_models(coverage: pl.DataFrame) -> pl.DataFrame:

@@ -99,8 +99,8 @@ class SolvedFacts:
             for status in ("never", "always")
             if known
         }
-        share = rows["removable"].head(1).to_list()
-        return cls(unit, rows.height, rows["models"].max() == 1, names, *(share or [None]))
+        share = rows["removable"][0] if rows.height else None
+        return cls(unit, rows.height, rows["models"].max() == 1, names, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

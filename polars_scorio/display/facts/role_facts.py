@@ -26,14 +26,20 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.report import report
 from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
+Ends = tuple[float, float, float]  # a number with its ends, lo and hi; infinite if unknown above
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prices:
-    """Costs of a question for each model of a board: mean with its interval, (L, 3)."""
+    """Costs of a question for each model of a board, and all that was asked about costs."""
 
-    mean: Floats
-    rows: pl.DataFrame  # of all metrics of costs
-    worth: dict[str, float]  # chance that no other model is as good and as cheap
+    board: Board
+    level: str
+    money: Floats  # of a question: mean, lo and hi, (L, 3)
+    numbers: Mapping[tuple[str, int | None], Sequence[Ends | None]]  # of all metrics of costs
+    worth: Mapping[str, float]  # chance that no other model is as good and as cheap
+    never: Sequence[float]  # share of the questions that a model never solved; none if unknown
+    cheapest: int  # the place of the cheapest model of the first tier
 
     @classmethod
     def from_log(
@@ -42,86 +48,48 @@ class Prices:
         """None without costs of trials, unless a metric wants them. Costs need no judge."""
         if roles.cost is None and not asked:
             return None
+        board, settings, plain = sheet.board, sheet.settings, replace(roles, truth=None, judge=None)
         judged = roles.truth is not None or roles.judge is not None
-        known = [mean_cost()] if judged else [mean_cost(), cost_per_success()]
-        metrics = list(dict.fromkeys([*known, *asked]))
-        plain = replace(roles, truth=None, judge=None)
         trials = bind_roles(frame, plain)
-        board, settings = sheet.board, sheet.settings
+        known = [mean_cost()] if judged else [mean_cost(), cost_per_success()]
         overall = sheet.main.overall or ("micro" if trials.by else None)
-        rows = report(frame, plain, metrics, overall=overall, confidence=settings.confidence,
-                      target=settings.target)  # fmt: skip
+        rows = report(frame, plain, list(dict.fromkeys([*known, *asked])), overall=overall,
+                      confidence=settings.confidence, target=settings.target)  # fmt: skip
         costs = rows.filter(*(pl.col(name).is_null() for name in trials.strata)).collect()
         model = next(iter(trials.models), None)
         name = pl.lit(board.models[0]) if model is None else pl.col(model).cast(pl.String)
         costs = costs.with_columns(name.map_elements(visible_text, pl.String).alias("model"))
         means = board.rows_of(costs.filter(metric="mean_cost"))
-        mean = means.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
-        if not mean.height or not mean["mu"].is_finite().all():
+        money = means.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
+        if not money.height or not money["mu"].is_finite().all():
             return None
+        numbers: dict[tuple[str, int | None], list[Ends | None]] = {}
+        for row in costs.unique(["metric", "k"], maintain_order=True).rows(named=True):
+            k = pl.col("k").eq_missing(pl.lit(row["k"], pl.Int64))
+            each = board.rows_of(costs.filter(k, metric=row["metric"]))
+            numbers[row["metric"], row["k"]] = [*map(_cost_ends, each.to_dicts())]
         worth: dict[str, float] = {}
         if model is not None and not (judged or trials.by or roles.cost is None):
             worth = _worth_chances(frame, plain, model, settings)
-        return cls(mean.to_numpy(), costs, worth)
+        unknown = sheet.main.judged or not board.unit.percent
+        never = [] if unknown else (score_matrix(sheet.main, board.models) <= 0).mean(axis=1)
+        leading = np.flatnonzero(board.first_tier) if board.ranked else np.array([0])
+        amounts = money.to_numpy()
+        cheapest = int(leading[amounts[leading, 0].argmin()])
+        return cls(board, settings.level, amounts, numbers, worth, [*never], cheapest)
 
-    def costs(self, sheet: Sheet) -> Costs:
-        """Costs of a question, and the cheapest model that may be the best."""
-        board, cheap = sheet.board, cheapest_leader(sheet.board, self)
-        ratio = self.mean[0, 0] / self.mean[cheap, 0] if self.mean[cheap, 0] else math.inf
-        lead = Gap.from_pairs(sheet.main.pairs, board.models[0], board.models[cheap])
-        return Costs([*map(money_text, self.mean[:, 0])], cheap, ratio, lead)
+    def costs(self, pairs: pl.DataFrame) -> Costs:
+        """Costs of a question, and the lead of the first model over the cheapest."""
+        models, money, cheap = self.board.models, self.money[:, 0], self.cheapest
+        lead = Gap.from_pairs(pairs, models[0], models[cheap])
+        ratio = money[0] / money[cheap] if money[cheap] else math.inf
+        return Costs([*map(money_text, money)], cheap, ratio, lead)
 
-
-def _worth_chances(
-    frame: pl.LazyFrame, roles: Roles, model: str, settings: Settings
-) -> dict[str, float]:
-    """The chance that no other model is as good and as cheap; nothing where nobody knows it."""
-    about, sure = settings.target, settings.confidence
-    plan = frontier(frame, roles, target=about, confidence=sure, unmatched="drop")
-    try:
-        rows = plan.select(model, "prob_on_frontier").drop_nulls().collect()
-    except (ValueError, pl.exceptions.PolarsError):
-        return {}
-    return {visible_text(str(name)): chance for name, chance in rows.rows()}
-
-
-def cheapest_leader(board: Board, prices: Prices) -> int:
-    """The place of the cheapest model of the first tier."""
-    leading = np.flatnonzero(board.first_tier) if board.ranked else np.array([0])
-    return int(leading[prices.mean[leading, 0].argmin()])
-
-
-Ends = tuple[float, float, float]  # a number with its ends, lo and hi; infinite if unknown above
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CostFacts:
-    """Scores against costs, and all that was asked about costs."""
-
-    board: Board
-    level: str
-    money: Floats  # of a question: mean, lo and hi, (L, 3)
-    cheapest: int  # of those that may be the best
-    shared: bool  # whether another one of these costs as much
-    numbers: Mapping[tuple[str, int | None], Sequence[Ends | None]]  # of all metrics of costs
-    worth: Mapping[str, float]
-    never: Sequence[float]  # share of the questions that a model never solved; none if unknown
-
-    @classmethod
-    def from_prices(cls, sheet: Sheet, prices: Prices) -> CostFacts:
-        """The facts of the models of a sheet."""
-        board, money, numbers = sheet.board, prices.mean[:, 0], {}
-        cheap = cheapest_leader(board, prices)
-        for key in prices.rows.select("metric", "k").unique(maintain_order=True).rows():
-            k = pl.col("k").eq_missing(pl.lit(key[1], pl.Int64))
-            known = {row["model"]: row for row in
-                     prices.rows.filter(k, metric=key[0]).iter_rows(named=True)}  # fmt: skip
-            numbers[key] = [_cost_ends(known.get(name)) for name in board.models]
-        judged = sheet.main.judged or not board.unit.percent
-        never = [] if judged else (score_matrix(sheet.main, board.models) <= 0).mean(axis=1)
-        shared = np.isclose(money[board.first_tier], money[cheap]).sum() > 1
-        return cls(board, sheet.settings.level, prices.mean, cheap, bool(shared), numbers,
-                   prices.worth, [*never])  # fmt: skip
+    @property
+    def shared(self) -> bool:
+        """Whether another model that may be the best costs as much as the cheapest."""
+        money = self.money[:, 0]
+        return bool(np.isclose(money[self.board.first_tier], money[self.cheapest]).sum() > 1)
 
     @property
     def spread(self) -> bool:
@@ -143,6 +111,19 @@ class CostFacts:
             if not stairs or self.board.score[place] > self.board.score[stairs[-1]]:
                 stairs.append(place)
         return stairs
+
+
+def _worth_chances(
+    frame: pl.LazyFrame, roles: Roles, model: str, settings: Settings
+) -> dict[str, float]:
+    """The chance that no other model is as good and as cheap; nothing where nobody knows it."""
+    about, sure = settings.target, settings.confidence
+    plan = frontier(frame, roles, target=about, confidence=sure, unmatched="drop")
+    try:
+        rows = plan.select(model, "prob_on_frontier").drop_nulls().collect()
+    except (ValueError, pl.exceptions.PolarsError):
+        return {}
+    return {visible_text(str(name)): chance for name, chance in rows.rows()}
 
 
 def _cost_ends(row: dict[str, object] | None) -> Ends | None:

@@ -33,6 +33,8 @@ def page_html(page: PageBlocks, files: Mapping[str, str]) -> str:
     lede = f'<p class="lede">{html_text(account.lede)}{aside}</p>\n'
     basis = _DOT.join(map(html_text, account.basis))
     body = "".join(section_html(section) for section in page.sections)
+    each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in page.alerts)
+    alerts = f'<div class="alert" id="alerts" role="note">{each}</div>\n' * bool(each)
     return visible_text(
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -43,19 +45,12 @@ def page_html(page: PageBlocks, files: Mapping[str, str]) -> str:
         f'<body><main>\n<div class="mast"><span class="what"><b><bdi>{escape(page.title)}</bdi>'
         f"</b> \N{MIDDLE DOT} {escape(page.summary)}</span>"
         f'<span class="chip {title.mood}">{escape(title.chip)}</span></div>\n'
-        f'{_alerts_html(page.alerts)}<h1 id="headline">{html_text(title.words)}</h1>\n{lede}'
+        f'{alerts}<h1 id="headline">{html_text(title.words)}</h1>\n{lede}'
         f'<p class="basis">{basis}</p>\n'
         f'<div class="hero" id="leaderboard">{page.figure}{notes_html(account)}</div>\n'
         f"{body}{next_html(account.next)}{_foot_html(page, files)}</main>\n"
         f"<script>\n{file_text('page.js')}</script>\n</body></html>\n"
     )
-
-
-def _alerts_html(alerts: Sequence[Alert]) -> str:
-    if not alerts:
-        return ""
-    each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in alerts)
-    return f'<div class="alert" id="alerts" role="note">{each}</div>\n'
 
 
 def _foot_html(page: PageBlocks, files: Mapping[str, str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -31,23 +30,6 @@ from polars_scorio.display.phrases import short_name
 from polars_scorio.maths.array_rows import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Plane:
-    """Amounts on a ratio scale to the right, scores upwards."""
-
-    across: Axis  # of the logarithms
-    up: Axis
-    height: float = 400.0
-
-    def x(self, amount: float) -> float:
-        """The place of an amount, in percent."""
-        return self.across(math.log10(amount))
-
-    def y(self, score: float) -> float:
-        """The place of a score, in pixels."""
-        return 10 + (100 - self.up(score)) / 100 * (self.height - 44)
-
-
 def plane_drawing(
     points: Sequence[tuple[str, Sequence[float], Sequence[float], str]],
     corners: Sequence[tuple[float, float]], label: str, *, percent: bool,
@@ -56,10 +38,16 @@ def plane_drawing(
     unit = Unit(percent=percent)
     logs = [math.log10(end) for _, _, amount, _ in points for end in amount[1:]]
     up = score_axis([end for _, score, *_ in points for end in (score[0], score[2])], unit)
-    plane = _Plane(Axis.spanning(logs, 0.08), up)
-    height, x, y = plane.height, plane.x, plane.y
+    across, height = Axis.spanning(logs, 0.08), 400
+
+    def x(amount: float) -> float:
+        return across(math.log10(amount))
+
+    def y(score: float) -> float:
+        return 10 + (100 - up(score)) / 100 * (height - 44)
+
     body = ruled(up, unit, y)
-    for tick in _ratio_ticks(plane.across):
+    for tick in _ratio_ticks(across):
         body += upright(x(tick), 10, height - 26)
         body += text(x(tick), height - 8, f"{tick:g}", held_at(x(tick)))
     line = [(x(corners[0][0]), y(corners[0][1]))]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib import metadata
 
+from polars_scorio.arguments import p_words
 from polars_scorio.counting.ways_out import JOINED_IDS
 from polars_scorio.display.blocks import (
     Alert,
@@ -18,9 +19,10 @@ from polars_scorio.display.blocks import (
     Text,
 )
 from polars_scorio.display.facts.log_summary import metric_label
-from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogSize, LogVerdict
+from polars_scorio.display.facts.log_verdict import CountedOutcomes, LogGaps, LogVerdict
 from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
 from polars_scorio.display.phrases import (
+    MISSING,
     count_of,
     name_list,
     number_list,
@@ -31,22 +33,17 @@ from polars_scorio.display.phrases import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.count_checks import CheckFinding, spoken_findings
+from polars_scorio.study.count_checks import CHECKS, CheckFinding, spoken_findings
 
 _GROUPS = 3  # of identical models that are named
 _NAMED = 5  # so many categories are named
 _COVERED = 100  # models whose coverage is shown
 _ALERTS = {  # above the numbers, the first one before all others
-    "errors": "More errors of one model",
-    "stopping": "Trials stopped on outcomes",
-    "order": "Trials stopped on outcomes",
-    "copies": "Copied trials",
-    "repeats": "Repeated questions",
-    "runs": "Runs differ",
-    "labels": "Labels on other questions",
-    "unequal": "Fewer trials of some questions",
-    "mixed": "No outcome changed",
-}
+    "errors": "More errors of one model", "stopping": "Trials stopped on outcomes",
+    "order": "Trials stopped on outcomes", "copies": "Copied trials",
+    "repeats": "Repeated questions", "runs": "Runs differ", "labels": "Labels on other questions",
+    "unequal": "Fewer trials of some questions", "mixed": "No outcome changed",
+}  # fmt: skip
 
 
 def log_alerts(verdict: LogVerdict) -> list[Alert]:
@@ -118,16 +115,15 @@ def gap_alerts(gaps: LogGaps) -> list[Alert]:
     return [Alert(title, text) for title, text in texts if title and text]
 
 
-def size_words(size: LogSize) -> str:
-    """How large a log is."""
-    sizes = [count_of(size.models, "model")]
-    sizes += [count_of(size.strata, size.noun)] * (size.strata > 1)
-    words = ", ".join([*sizes, count_of(size.questions, "question")])
-    least, most = size.trials
+def size_words(gaps: LogGaps) -> str:
+    """How large a log is; the steps of a run have the same questions, other strata have not."""
+    least, most = gaps.trials
+    noun = "stratum" if gaps.step is None else "step"
+    sizes = [count_of(gaps.models, "model"), *[count_of(gaps.strata, noun)] * (gaps.strata > 1)]
+    words = ", ".join([*sizes, count_of(gaps.questions, "question")])
     if least is None or most is None:
         return words
-    trials = f"{range_text(least, most)} trial{'' if most == 1 else 's'}"
-    return f"{words} \N{MULTIPLICATION SIGN} {trials}"
+    return f"{words} \N{MULTIPLICATION SIGN} {range_text(least, most)} trial{'s' * (most != 1)}"
 
 
 def coverage_block(coverage: Mapping[str, Sequence[object]]) -> TableBlock:
@@ -243,6 +239,15 @@ def foot_words(findings: Sequence[CheckFinding]) -> str:
     looks = [each.sentence for each in findings if each.verdict == "look"]
     tests = f"{quiet:,} of {count_of(len(made), 'test')} of the trials found nothing"
     return " ".join([f"Independent trials are assumed. {tests}; check() lists them.", *looks])
+
+
+def tested_rows(findings: Sequence[CheckFinding]) -> list[tuple[str, str, str, str]]:
+    """Of each test what it asks, its p, its verdict, and what it found."""
+    rows = []
+    for each in findings:
+        p = MISSING if each.result.p is None else p_words(each.result.p)[2:].removeprefix("= ")
+        rows.append((CHECKS[each.check].asks, p, each.verdict, each.sentence))
+    return rows
 
 
 def outcome_words(outcomes: CountedOutcomes) -> str:

@@ -21,7 +21,6 @@ from polars_scorio.display.blocks import (
     Interval,
     Mood,
     Role,
-    Section,
     Style,
     TableBlock,
     TableKind,
@@ -269,9 +268,8 @@ def ranking_table(facts: RankingFacts) -> TableBlock:
 def other_metrics(facts: RankingFacts) -> TableBlock:
     """All metrics but the leading one, in the order of the first one."""
     table = ranking_table(facts)
-    others = [each for each in table.columns if each.kind == "other"]
-    rows = [replace(row, bright=False, starts=False) for row in table.rows]
-    return TableBlock("plain", [table.column("name"), *others], rows, caption="Other metrics")
+    columns = [table.column("name"), *(each for each in table.columns if each.kind == "other")]
+    return TableBlock("plain", columns, table.rows, caption="Other metrics")
 
 
 def _beside_scores(known: Costs | Errored | None) -> Sequence[str]:
@@ -368,27 +366,6 @@ def _cheapest_step(board: Board, costs: Costs) -> str:
 def cheapest_title(name: str) -> str:
     """Title of costs, of the cheapest model of the first tier."""
     return f"{named(name)} is the cheapest that may be the best."
-
-
-def readings_section(facts: RankingFacts) -> Section:
-    """The first two models under each meaning of an error."""
-    if facts.errored is None or facts.gap is None:
-        return Section("errored", "")
-    a, b = map(named, facts.board.models[:2])
-    unit, gaps = facts.board.unit, facts.errored.readings.values()
-    columns = [
-        Column("other", "errored trials are", [*map(Cell, facts.errored.readings)]),
-        Column("number", f"{a} less {b}", [
-            Cell(unit.gap(gap.diff) if math.isfinite(gap.prob_better) else "") for gap in gaps]),
-        Column("number", f"{100 * facts.about.confidence:.6g} % interval",
-               [Cell(unit.gaps(gap.lo, gap.hi)) for gap in gaps]),
-        Column("verdict", "verdict", [
-            Cell("undecided" if gap.better is None else f"{named(gap.better)} is better")
-            for gap in gaps]),
-    ]  # fmt: skip
-    table = TableBlock("plain", columns, [TableRow("")] * len(gaps), caption="Meanings of an error")
-    said = "The same log under each meaning of an error."
-    return Section("errored", f"{a} or {b}?", [said], [table])
 
 
 # --- a part of the models, or one -----------------------------------------------------------------

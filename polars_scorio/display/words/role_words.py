@@ -1,4 +1,4 @@
-"""Sections of costs, of judges and of reruns."""
+"""Sections of costs, of judges, of errored trials and of reruns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from polars_scorio.display.blocks import (
     TableRow,
 )
 from polars_scorio.display.facts.question_facts import QuestionFacts
-from polars_scorio.display.facts.role_facts import CostFacts, Ends, JudgeFacts, RerunFacts
+from polars_scorio.display.facts.ranking_facts import RankingFacts
+from polars_scorio.display.facts.role_facts import Ends, JudgeFacts, Prices, RerunFacts
 from polars_scorio.display.numbers import MINUS, chance_words, money_text, named, names_list
 from polars_scorio.display.phrases import MISSING, count_of, range_text, short_name, these_questions
 from polars_scorio.display.words.ranking_words import cheapest_title
@@ -23,7 +24,7 @@ _LABELLED = 12  # models, up to which all have their names at their points
 _HEADS = {"mean_cost": "mean cost", "cost_per_success": "per success"}
 
 
-def cost_section(facts: CostFacts) -> Section:
+def cost_section(facts: Prices) -> Section:
     """Scores against costs on a ratio scale, and the stairs of those that no other beats."""
     board, money, stairs = facts.board, facts.money, facts.stairs
     models, table, title = board.models, _cost_table(facts), _cost_title(facts)
@@ -44,13 +45,11 @@ def cost_section(facts: CostFacts) -> Section:
     )
     unbeaten = names_list([models[at] for at in stairs], 6)
     join = f"The stairs join the models that no other beats on both score and cost: {unbeaten}."
-    drawing = Drawing("plane", data, "; ".join(said))
-    figures: list[Drawing | TableBlock] = [drawing]
-    figures += [table] * (len(facts.numbers) > 1)
-    return Section("cost", title, [axes, join], figures)
+    figures = (Drawing("plane", data, "; ".join(said)), table)
+    return Section("cost", title, [axes, join], figures[: 1 + (len(facts.numbers) > 1)])
 
 
-def _cost_title(facts: CostFacts) -> str:
+def _cost_title(facts: Prices) -> str:
     """The cheapest model of the first tier, or one that costs as much as another."""
     cheapest = facts.board.models[facts.cheapest]
     if len(facts.board.models) == 1:
@@ -60,7 +59,7 @@ def _cost_title(facts: CostFacts) -> str:
     return cheapest_title(cheapest)
 
 
-def _cost_table(facts: CostFacts) -> TableBlock:
+def _cost_table(facts: Prices) -> TableBlock:
     """All metrics of costs, a row for each model, and what the money did not buy."""
     models, unit = facts.board.models, facts.board.unit
     columns = [
@@ -103,9 +102,8 @@ def judge_section(facts: JudgeFacts) -> Section:
         title = "The judge changes no score."
     read = ["Ring: what the judge says. Dot: the true score with its interval."]
     if facts.labels is not None:
-        number, least, most = facts.labels
-        each = range_text(least, most)
-        read.append(f"People labelled {number:,} verdicts, {each} of each model.")
+        each = range_text(*facts.labels[1:])
+        read.append(f"People labelled {facts.labels[0]:,} verdicts, {each} of each model.")
     if facts.unknown:
         read.append(
             f"{count_of(facts.unknown, 'number')} {'is' if facts.unknown == 1 else 'are'} missing: "
@@ -123,8 +121,8 @@ def flaky_section(facts: QuestionFacts, questions: Section, rerun: RerunFacts | 
     floor = rerun_section(rerun, below=True)
     end = f"; {floor.title[:1].lower()}{floor.title[1:]}" if floor.title else "."
     title = f"{len(facts.mixed):,} of {count_of(len(facts.names), 'question')} are flaky{end}"
-    figures = [*questions.figures, *floor.figures]
-    return Section("flaky", title, [*questions.words, *floor.words], figures)
+    read, figures = [*questions.words, *floor.words], [*questions.figures, *floor.figures]
+    return Section("flaky", title, read, figures)
 
 
 def rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
@@ -149,3 +147,24 @@ def rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
         )
     title = f"Below {unit.size(facts.floors[0][1])}, a change may be chance."
     return Section("rerun", title, read, [Drawing("floors", {"lines": lines, "below": below})])
+
+
+def readings_section(facts: RankingFacts) -> Section:
+    """The first two models under each meaning of an error."""
+    if facts.errored is None or facts.gap is None:
+        return Section("errored", "")
+    a, b = map(named, facts.board.models[:2])
+    unit, gaps = facts.board.unit, facts.errored.readings.values()
+    columns = [
+        Column("other", "errored trials are", [*map(Cell, facts.errored.readings)]),
+        Column("number", f"{a} less {b}", [
+            Cell(unit.gap(gap.diff) if math.isfinite(gap.prob_better) else "") for gap in gaps]),
+        Column("number", f"{100 * facts.about.confidence:.6g} % interval",
+               [Cell(unit.gaps(gap.lo, gap.hi)) for gap in gaps]),
+        Column("verdict", "verdict", [
+            Cell("undecided" if gap.better is None else f"{named(gap.better)} is better")
+            for gap in gaps]),
+    ]  # fmt: skip
+    table = TableBlock("plain", columns, [TableRow("")] * len(gaps), caption="Meanings of an error")
+    said = "The same log under each meaning of an error."
+    return Section("errored", f"{a} or {b}?", [said], [table])

@@ -275,7 +275,7 @@ def test_costs_are_those_of_the_report(prices):
     sheet = sheet_of(prices, cost="usd")
     found = Prices.from_log(prices.lazy(), accessor._roles, sheet, asked)  # noqa: SLF001
     mean = accessor.report(ps.mean_cost()).sort("model").select("estimate", "lo", "hi").to_numpy()
-    assert found.mean == pytest.approx(mean)
+    assert found.money == pytest.approx(mean)
     section = sections_of(prices, ps.avg(), *asked, cost="usd")["cost"]
     assert plain_text(section.title) == "cheap is the cheapest that may be the best."
     for row in accessor.report(ps.cost_to_solve([1, 3])).filter(model="cheap").rows(named=True):
