@@ -117,11 +117,9 @@ def test_more_arguments_by_position_than_a_function_takes_say_what_to_do():
 
 def test_an_argument_that_is_lacking_is_named_with_its_help():
     log = pl.DataFrame({"model": ["a", "b"], "question": 1, "trial": 0, "category": 1}).scorio
-    said = r"margin \(by how much a candidate may be worse, .* 0\.02 is two points of a hundred\)$"
-    with pytest.raises(TypeError, match=rf"^gate\(\) needs {said}"):
-        log.gate("a")
-    with pytest.raises(TypeError, match=r"^gate\(\) needs baseline \(the model .*\) and margin"):
-        log.gate()
+    said = r"baseline \(the model that all others are compared with\)$"
+    with pytest.raises(TypeError, match=rf"^regressions\(\) needs {said}"):
+        log.regressions()
     with pytest.raises(TypeError, match=r"^next_trials\(\) needs budget \("):
         log.next_trials()
     assert log.gate("a", margin=0.1).height == 1

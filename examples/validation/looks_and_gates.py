@@ -184,6 +184,36 @@ def gates(replicates: int, sizes: list[int]) -> Iterator[dict]:
             yield cell
 
 
+_DRAWS = 4  # benchmarks of a population, of which each has its own score
+
+
+def levels(replicates: int, sizes: list[int]) -> Iterator[dict]:
+    """One-sided errors of gates without a baseline whose score is the one to reach; and power."""
+    for (name, population), size in product(POPULATIONS.items(), sizes):
+        rng = np.random.default_rng(size)
+        for n in (n for n in TRIALS if size <= MANY or n <= 4):
+            found: dict[str, list[float]] = {}
+            for _ in range(_DRAWS):
+                rates = population(rng, (1, 1, size))
+                c = rng.binomial(n, np.repeat(rates, replicates // _DRAWS, axis=0))
+                for kind, far in (("at", 0.0), ("above", -2 * MARGIN), ("below", 2 * MARGIN)):
+                    goal = float(rates.mean()) + far
+                    if not 0 < goal < 1:
+                        continue
+                    rows = counted(n, c).gate(at_least=goal).filter(pl.col("stratum").is_not_null())
+                    for verdict in ("pass", "fail"):
+                        right = (rows[f"pvalue_{verdict}"].fill_null(1) <= 0.05).mean()
+                        found.setdefault(f"{kind} {verdict}", []).append(float(right))
+            shares = {which: float(np.mean(each)) for which, each in found.items()}
+            yield {
+                "population": name,
+                "questions": size,
+                "n": n,
+                "replicates": replicates,
+                **shares,
+            }
+
+
 def asked_again(replicates: int, sizes: list[int]) -> Iterator[dict]:
     """One-sided errors of a gate at the margin that gets its further trials and is asked again."""
     for name, population in POPULATIONS.items():
@@ -255,6 +285,7 @@ STUDIES = {
     "families": families,
     "samples": samples,
     "gates": gates,
+    "levels": levels,
     "asked_again": asked_again,
     "regressions": regressions,
 }

@@ -304,6 +304,18 @@ def gate_table(measured: pl.DataFrame) -> pl.DataFrame:
     return named.with_columns(pl.col("metric").replace(_METRICS)).drop("questions", "n")
 
 
+def level_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Errors of gates whose score is the one to reach, and what they find ten points away."""
+    size = pl.format("{}, {}", "questions", "n").alias("questions, trials")
+    return measured.group_by(size, maintain_order=True).agg(
+        pl.col("replicates").first().alias("logs"),
+        mean_and_most("at pass", 3).alias("false pass"),
+        mean_and_most("at fail", 3).alias("false fail"),
+        mean_share(pl.col("above pass"), 2).alias("above by .1: pass"),
+        mean_share(pl.col("below fail"), 2).alias("below by .1: fail"),
+    )
+
+
 def look_table(measured: pl.DataFrame) -> pl.DataFrame:
     """False winners of equal models at eight looks, by the rates of the questions."""
     names = {name: shown.strip("`") for name, shown in _METRICS.items()}

@@ -298,39 +298,40 @@ class GateMethods(Accessor[FrameT]):
     @takes_options(GateOptions, usual=GateRules)
     def gate(
         self,
-        baseline: Category,
+        baseline: Category | None = None,
         metric: Metric | None = None,
         *,
-        margin: float,
+        margin: float | None = None,
         **options: Unpack[GateOptions],
     ) -> FrameT:
-        """Non-inferiority test of each candidate against a baseline: "pass", "fail" or "undecided".
+        """Non-inferiority test against a baseline, or a score: "pass", "fail" or "undecided".
 
         Parameters
         ----------
-        baseline : category
-            The model that all others are compared with.
+        baseline : category, optional
+            The model that all others are compared with. Default: `at_least` or `each_at_least`.
         metric : Metric, optional
             The metric to compare; default `ps.avg()`. k must not exceed the trials of a question.
-        margin : float
+        margin : float, optional
             By how much a candidate may be worse, in units of the metric: 0.02 is two points of a
             hundred. 0: "pass" shows that it is better, "fail" that it is worse.
         stratum_margin, every_stratum : float, optional, and bool
-            Margin of each single stratum (default: `margin`), and whether each of them must pass
-            too.
+            Margin of a single stratum (default: `margin`), and whether each must pass too.
         simultaneous : bool
             Whether all C candidates share `confidence`, at ``confidence ** (1 / C)`` [1]_; no k do.
         power, max_trials : float and int
             Probability with which `extra_trials` decide the gate, and their largest number.
         overall : "macro" or "micro", optional
             Whether a gate over strata is about their mean, the default, or pools their questions.
-        fail_on : "regressed", optional
-            Whether a candidate fails if a single question regressed. Default: no.
+        at_least, each_at_least : float, optional
+            Score that each candidate (and each stratum) must reach beyond noise (at most this, if
+            lower is better), and share of its trials that each question passed. Beside a baseline
+            all must pass, each at its own confidence.
+        fail_on, fdr : "regressed" and float, optional
+            Whether one regressed question fails it (default: no), and their FDR (default: 0.1).
         must_pass, quarantine : ids of questions or Path, optional
             Questions that must succeed in every trial of a candidate, and questions that do not
             count, such as flaky ones. A `Path` names a file with one id on each line.
-        fdr : float, optional
-            False discovery rate of the regressed questions, for `fail_on`. Default: 0.1.
         prior, target, confidence, unmatched, planned_trials, planned_questions : optional
             As in `report` and `compare`; `confidence` is that of each verdict, and above 0.5.
 
@@ -342,8 +343,7 @@ class GateMethods(Accessor[FrameT]):
             ================  ==================================================================
             by...             the stratum; null in the row over all of them
             model, baseline   the candidate and the baseline
-            metric, k         the metric, and its draw size
-            inference         the kind of interval, as in `report`
+            metric, k         the metric, and its draw size; `inference` as in `report`
             margin            accepted loss; of a single stratum the `stratum_margin`
             pvalue_pass       p-value of the test behind "pass", for this row by itself
             pvalue_fail       p-value of the test behind "fail"
@@ -352,12 +352,12 @@ class GateMethods(Accessor[FrameT]):
             broken            questions that went from mostly right to mostly wrong;
                               chance explains `broken_by_chance` of them
             diff, sigma       score of the candidate minus score of the baseline; its standard error
-            lo, hi            one-sided confidence limits of diff
+            lo, hi            one-sided confidence limits of diff; without a baseline of `estimate`
             verdict           "pass": the loss is shown to be at most the margin; "fail": it is
                               shown to be larger; else "undecided"
             ================  ==================================================================
 
-            Questions and tests of the log (`note`, `alarm`) add columns: see the guide.
+            Other conditions and tests of the log add columns: see the guide.
 
         Raises
         ------
@@ -389,7 +389,7 @@ class GateMethods(Accessor[FrameT]):
 
         plan = self._asked(gate, baseline, metric, margin=margin, **options)
         several = metric is not None and (metric.looks_at == "costs" or len(metric.row_sizes) > 1)
-        if several or options.get("quarantine") is not None:  # a page has none of these
+        if several or baseline is None or options.get("quarantine") is not None:  # of no page
             return self._returned(plan)
 
         def drawn(rows: pl.DataFrame) -> str:

@@ -27,6 +27,7 @@ from polars_scorio.command_line.messages import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import case_ids, without_questions
+from polars_scorio.decisions.gate import ONE_MODEL
 from polars_scorio.display.facts.gate_facts import ALL, GateFacts, gate_rows, regressed_names
 from polars_scorio.display.media.markdown import markdown_words, told_markdown
 from polars_scorio.display.page import Order, Page, made_page
@@ -35,6 +36,7 @@ from polars_scorio.display.story import Wishes
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words.gate_words import gate_sentence, tell_gate
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.log_checks import CheckWarning
 from polars_scorio.study.request import Cases
@@ -81,11 +83,12 @@ _SUITE = "polars-scorio gate"
 
 
 def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str], model: str,
-                undecided: str | None, *, tested: bool) -> None:  # fmt: skip
+                undecided: str | None, questions: Sequence[tuple[str, str]] = (), *,
+                tested: bool) -> None:  # fmt: skip
     """Write a test case for each row: a failure, or an error if it is undecided, as the status is.
 
-    With `undecided` a row that is undecided counts as "fail" or "pass"; if alarms fail the gate,
-    the log is `tested` by a case of its own.
+    With `undecided` a row that is undecided counts as "fail" or "pass"; `questions` with what is
+    wrong with them are cases too, and so are tests of the log if it is `tested` by alarms.
     """
     suite = ET.Element("testsuite", name=_SUITE)
     for result in results:
@@ -98,6 +101,10 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             if verdict != "pass":
                 kind = "failure" if verdict == "fail" else "error"
                 ET.SubElement(case, kind, message=sentence)
+    for name, wrong in questions:
+        case = ET.SubElement(suite, "testcase", classname="question", name=name)
+        if wrong:
+            ET.SubElement(case, "failure", message=wrong)
     if tested:
         case = ET.SubElement(suite, "testcase", classname="check", name="tests of the log")
         if results[0].alarm:
@@ -149,7 +156,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
             "--html shows the questions that the versions share: with --unmatched unpaired write "
             "--markdown, --json or --junit"
         )
-    log, baseline = versions_log(log, asked)
+    log, baseline = _gated_log(log, asked)
     dtype = bind_roles(log.frame.lazy(), log._roles).question.dtype
     asked.must_pass, left_out = (
         case_ids(name, _listed_cases(getattr(asked, name), dtype), dtype) or None
@@ -172,13 +179,40 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     if asked.json:
         write_json(asked.json, verdict, counted, results)
     if asked.junit:
-        write_junit(asked.junit, results, reply.strata, reply.model, asked.undecided, tested=tested)
+        cases = _question_cases(reply, baseline) if asked.each_at_least is not None else []
+        words = reply.strata, reply.model, asked.undecided, cases
+        write_junit(asked.junit, results, *words, tested=tested)
     if asked.markdown:
         write_markdown(asked.markdown, results)
-    if asked.html:
+    if asked.html and baseline is not None:
         page = _gate_page(log, baseline, results[0].rows, asked, call)
         write_whole(Path(asked.html), page.html())
     return STATUS[counted]
+
+
+def _gated_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Category | None]:
+    """The log of all versions, and the name of the baseline; without one, None."""
+    if (asked.margin, asked.against, asked.baseline) != (None, None, None):
+        return versions_log(log, asked)
+    if asked.html:
+        raise ValueError("--html shows differences: name the --baseline, or write --markdown")
+    if log._roles.model is not None:
+        return log, None
+    named = log.frame.lazy().with_columns(pl.lit(ONE_MODEL).alias("model"))
+    return Scorio(named, replace(log._roles, model="model")), None
+
+
+def _question_cases(reply: Reply, baseline: Category | None) -> list[tuple[str, str]]:
+    """Each question of each candidate, and what is wrong with it if it passed too few trials."""
+    rows = reply.log.report(pass_at_k(1), per="question", prior="uniform").lazy().collect()
+    least, names = reply.asked.each_at_least, rows.columns[: rows.columns.index("metric")]
+    lower, cases = reply.trials.roles.lower_is_better, []
+    for row in rows.filter(pl.col(reply.model).ne_missing(pl.lit(baseline))).to_dicts():
+        n, c = row["trials"], round(row["estimate"] * row["trials"])
+        passed = n - c if lower else c
+        wrong = f"{passed:,} of {n:,} trials passed, and at least {100 * least:.6g} % must"
+        cases.append((" ".join(str(row[x]) for x in names), wrong * (passed / n < least)))
+    return cases
 
 
 def _print_gate(reply: Reply, results: Sequence[GateResult], counted: str) -> None:
@@ -190,7 +224,7 @@ def _print_gate(reply: Reply, results: Sequence[GateResult], counted: str) -> No
         lines += reply.screen.prose(said, first=[("  ", ""), mark, ("  ", "")])
     for gate in [gate for result in results for gate in result.gates]:
         lines += [*[""] * bool(lines), *reply.account(tell_gate(gate))]
-    if not asked.html and asked.unmatched != "unpaired":
+    if not asked.html and asked.unmatched != "unpaired" and asked.margin is not None:
         lines += reply.next("gate", html="gate.html")
     if STATUS[counted]:
         lines += reply.screen.prose([(f"exit status {STATUS[counted]}", "faint")])
@@ -262,10 +296,13 @@ def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
 
 
 # Options of the command that are keywords of the method.
-_ASKED = ("margin", "stratum_margin", "every_stratum", "overall", "unmatched", "power", "must_pass")
+_ASKED = (
+    *("margin", "at_least", "each_at_least", "stratum_margin", "every_stratum", "overall"),
+    *("unmatched", "power", "must_pass"),
+)
 
 
-def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult:
+def _gate_result(reply: Reply, baseline: Category | None, metric: Metric) -> GateResult:
     """The rows of one metric, with a sentence for each candidate and draw size."""
     log, asked = reply.log, reply.asked
     settings, of_cases = chosen_settings(asked), "regressed" in (asked.fail_on or ())
@@ -280,8 +317,8 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
     )
     rows = rows.lazy().collect()
     trials, tests = reply.trials, None
-    known = trials.roles.missing != "bounds" and rows["broken"].null_count() < rows.height
-    if known and asked.unmatched == "error":
+    known = trials.roles.missing != "bounds" and asked.unmatched == "error"
+    if baseline is not None and known and rows["broken"].null_count() < rows.height:
         tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
     parts = rows.partition_by("k", maintain_order=True)
     whole = {part["k"][0]: _gate_facts(reply, metric, part) for part in parts}
@@ -301,7 +338,8 @@ def _gate_facts(reply: Reply, metric: Metric, rows: pl.DataFrame) -> GateFacts:
     """The facts of a gate at one draw size."""
     asked, roles = reply.asked, reply.trials.roles
     label = reply.label(metric, reply.cover, rows["k"][0])
-    about = reply.facts(metric, reply.cover, label=f"difference in {label}")
+    label = f"difference in {label}" if "baseline" in rows.columns else label
+    about = reply.facts(metric, reply.cover, label=label)
     candidates = 1 if asked.each_pair else rows[reply.model].n_unique()
     sampled = "each version on questions of its own" * (asked.unmatched == "unpaired")
     about = replace(
@@ -313,7 +351,7 @@ def _gate_facts(reply: Reply, metric: Metric, rows: pl.DataFrame) -> GateFacts:
     )
     return GateFacts.from_rows(
         rows, metric, about, lower=roles.lower_is_better, power=asked.power, fdr=asked.fdr,
-        undecided=asked.undecided, whole=reply.whole or ALL,
+        undecided=asked.undecided, whole=reply.whole or ALL, each=asked.each_at_least,
     )  # fmt: skip
 
 

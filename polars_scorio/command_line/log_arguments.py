@@ -389,7 +389,11 @@ def _add_gate(parser: ArgumentParser) -> None:
     _add_looks(add)
     _add_versions(add)
     margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
-    add("--margin", type=plain_number, required=True, help=margin)
+    add("--margin", type=plain_number, help=margin)
+    least = "require this score of each candidate: 0.9 is ninety points of a hundred"
+    add("--at-least", type=plain_number, metavar="SCORE", help=least)
+    each = "require that each question passed this share of its trials: 0.8 is 8 of 10"
+    add("--each-at-least", type=plain_number, metavar="SHARE", help=each)
     part = "let a candidate be worse by this much in a stratum (default: the margin)"
     add("--stratum-margin", type=plain_number, metavar="MARGIN", help=part)
     every = "require all strata to pass, not only their mean"
@@ -418,6 +422,7 @@ def _add_gate(parser: ArgumentParser) -> None:
 _NUMBERS = {
     *("metric", "confidence", "prior", "target", "planned_trials", "planned_questions"),
     *("overall", "unmatched", "each_pair", "against", "margin"),
+    *("at_least", "each_at_least"),
 }
 # Options on how a command shows its answer.
 _OF_ANSWERS = {
@@ -516,7 +521,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
 _OF_COMMAND = {
-    "gate": {"baseline", "against", "margin", "every_stratum"},
+    "gate": {"baseline", "against", "margin", "at_least", "each_at_least"},
     "report": {"confidence", "output", "baseline", "margin"},
     "frontier": {"cost", "format"},
     "summary": {"confidence", "all"},

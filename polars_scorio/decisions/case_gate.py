@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_scorio.arguments import (
     CHANCE,
+    SHARE,
     FailOn,
     check_choice,
     check_number,
@@ -64,6 +65,13 @@ def without_questions(log: Log, roles: Roles, ids: Sequence[Category]) -> Log:
     return trials.frame.filter(~kept.fill_null(value=False))
 
 
+def worst_verdict(*verdicts: str | pl.Expr) -> pl.Expr:
+    """The worst of some columns of verdicts; null is none."""
+    every = pl.concat_list(*verdicts).list
+    words = (pl.when(every.contains(word)).then(pl.lit(word)) for word in _WORST_FIRST)
+    return pl.coalesce(words).alias("verdict")
+
+
 @dataclass(frozen=True, slots=True)
 class CaseRules:
     """The conditions on single questions, beside the score."""
@@ -71,6 +79,7 @@ class CaseRules:
     fail_on: FailOn | None
     must_pass: tuple[Category, ...]
     fdr: float
+    each_at_least: float | None  # share of the trials of each question
 
     @classmethod
     def from_rules(cls, rules: GateRules, question: pl.DataType) -> CaseRules | None:
@@ -79,7 +88,10 @@ class CaseRules:
         if rules.fail_on is not None:
             check_choice("fail_on", rules.fail_on, FailOn)
         fdr = check_number("fdr", 0.1 if rules.fdr is None else rules.fdr, CHANCE)
-        return cls(rules.fail_on, must_pass, fdr) if rules.fail_on or must_pass else None
+        given = rules.each_at_least
+        each = None if given is None else check_number("each_at_least", given, SHARE)
+        asked = rules.fail_on or must_pass or each is not None
+        return cls(rules.fail_on, must_pass, fdr, each) if asked else None
 
     def schema(self, question: pl.DataType) -> dict[str, pl.DataType]:
         """The columns that the rules add to those of a gate."""
@@ -88,31 +100,36 @@ class CaseRules:
             lists |= dict.fromkeys(("regressed", "unclear"), pl.List(question))
         if self.must_pass:
             lists["not_passed"] = pl.List(question)
+        if self.each_at_least is not None:
+            lists["below"] = pl.List(question)
         return {**lists, "case_verdict": pl.String(), "score_verdict": pl.String()}
 
     def judged(
         self,
         rows: pl.DataFrame,
         groups: pl.DataFrame,
-        baseline: Ints,
+        baseline: Ints | None,
         trials: Trials,
         classes: Classes,
     ) -> pl.DataFrame:
         """The rows of a gate, those over all strata with the verdict about all questions."""
         if beyond_counts(groups, classes):
             raise ValueError(
-                "gate: fail_on= and must_pass= need success and failure, and the log has rewards "
+                "gate: conditions on questions need success and failure, and the log has rewards "
                 "between 0 and 1: pass threshold=, from which on a reward is a success"
             )
         (model,), question = trials.models, trials.question
         counts = SuccessCounts.read(groups, classes, tuple(classes.successful), question.name)
         self._refuse_unknown(counts.names)
-        stratum, old = groups[STRATUM].to_numpy(), baseline_groups(groups, baseline)
-        single = stratum < old.size - 1 if trials.by else stratum >= 0
+        stratum, most = groups[STRATUM].to_numpy(), groups[STRATUM].max()
+        old = None if baseline is None else baseline_groups(groups, baseline)
+        single = stratum < most if trials.by else stratum >= 0
         judged_rows = []
         for (name,), places in groups.with_row_index(":place").filter(single).group_by(model):
-            pairs = [(int(old[stratum[place]]), place) for place in places[":place"].to_list()]
-            if any(one == other for one, other in pairs):
+            of_model = places[":place"].to_numpy()
+            before = of_model if old is None else old[stratum[of_model]]
+            pairs = [*zip(before.tolist(), of_model.tolist(), strict=True)]
+            if old is not None and any(one == other for one, other in pairs):
                 continue
             versions = VersionCounts.joined([counts.versions(*pair) for pair in pairs])
             if trials.roles.lower_is_better:
@@ -122,16 +139,14 @@ class CaseRules:
         schema = {**trials.models, **self.schema(question.dtype)}
         del schema["score_verdict"]
         of_cases = pl.DataFrame(judged_rows, schema=schema)
-        whole = rows[STRATUM].to_numpy() == old.size - 1
+        whole = rows[STRATUM].to_numpy() == most
         columns = [
             pl.when(pl.lit(pl.Series(whole))).then(pl.col(name)).alias(name)
             for name in of_cases.columns[1:]
         ]
         joined = rows.join(of_cases, on=model, how="left", maintain_order="left")
-        every = pl.concat_list("verdict", "case_verdict")
-        worst = (pl.when(every.list.contains(word)).then(pl.lit(word)) for word in _WORST_FIRST)
         return joined.with_columns(columns).with_columns(
-            pl.coalesce(worst).alias("verdict"), score_verdict="verdict"
+            worst_verdict("verdict", "case_verdict"), score_verdict="verdict"
         )
 
     def _candidate_cases(self, versions: VersionCounts, names: pl.Series) -> dict[str, object]:
@@ -149,6 +164,9 @@ class CaseRules:
             failed = names.is_in([*self.must_pass]) & pl.Series(versions.c_new < versions.n_new)
             cells["not_passed"] = names.filter(failed)
             verdict = "fail" if failed.any() else verdict
+        if self.each_at_least is not None:
+            cells["below"] = names.filter(versions.c_new / versions.n_new < self.each_at_least)
+            verdict = "fail" if len(cells["below"]) else verdict  # type: ignore[arg-type]  # a series
         lists = {name: each.sort().to_list() for name, each in cells.items()}  # type: ignore[attr-defined]  # series
         return {**lists, "case_verdict": verdict}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ from polars_scorio.decisions.case_gate import (
     CaseRules,
     case_ids,
     without_questions,
+    worst_verdict,
 )
 from polars_scorio.decisions.models import (
     STRATUM,
@@ -43,6 +45,7 @@ from polars_scorio.decisions.models import (
     metric_of,
     models_of,
     named_model,
+    value_ends,
     value_range,
 )
 from polars_scorio.decisions.regressed_questions import (
@@ -53,6 +56,7 @@ from polars_scorio.decisions.regressed_questions import (
 )
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.families import holm_adjusted
+from polars_scorio.maths.independent import one_sided_errors
 from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
@@ -109,21 +113,22 @@ class GatePlan:
         rows: ModelRows,
         models: StrataModels,
         share: Floats,
-        pairs: tuple[Ints, Ints],
+        sides: Sequence[Ints],
         margin: Floats,
     ) -> Ints:
-        """Further trials of each question, or questions, that would decide pairs of some strata."""
+        """Further trials of each question, or questions, that would decide pairs, or scores."""
         # By the `share` (S,) of the spread of the models that is more than noise, see
         # `decision_chance`; (S, P), at least 1; ``most + 1``: not enough. `margin` is (S, 1).
-        shape = len(margin), pairs[0].size
+        shape = len(margin), sides[0].size
         if rows.models.trials.judged:  # what labels leave open does not shrink
             return np.full(shape, self.most + 1)
-        a, b = (np.broadcast_to(side, shape) for side in rows.models.better_first(*pairs))
-        planned = rows.models.request.choice.planned
-        if rows.models.unpaired:
-            forecast: Forecast = _own_questions_ahead(models, a, b, margin, planned)
+        ordered = rows.models.better_first(*sides) if len(sides) > 1 else sides
+        wide = [np.broadcast_to(side, shape) for side in ordered]
+        planned, sampled = rows.models.request.choice.planned, rows.models.law is not None
+        if rows.models.unpaired or (sampled and len(sides) == 1):
+            forecast: Forecast = _own_questions_ahead(models, wide, margin, planned)
         else:
-            forecast = models.further((a, b), planned)
+            forecast = models.further(wide, planned)
         shares, margins = (np.repeat(each.ravel(), shape[1]) for each in (share, margin))
         z = float(scipy.special.ndtri(self.confidence))
         further = forecast.with_assurance(shares, z, self.power, self.most, margins)
@@ -131,39 +136,54 @@ class GatePlan:
 
 
 def _own_questions_ahead(
-    models: StrataModels, a: Ints, b: Ints, margin: Floats, planned: int | None
+    models: StrataModels, sides: Sequence[Ints], margin: Floats, planned: int | None
 ) -> TrialsAhead:
-    """Pairs after further questions of each model, which are a sample of its own."""
-    (mu, _, lo, hi), row = models.reported, np.arange(len(a))[:, None]
+    """Pairs, or scores, after further questions of each model, which are a sample of its own."""
+    (mu, _, lo, hi), row = models.numbers(), np.arange(len(models.places))[:, None]
     c = models.look_critical(models.confidence)
     down, up = (mu - lo) / c, (hi - mu) / c
-    gap = mu[row, a] - mu[row, b]
-    above = gap > -margin
-    reaches = (np.where(above, down[row, a], up[row, a]), np.where(above, up[row, b], down[row, b]))
-    number = models.table.size[models.places].astype(np.float64)
-    sides = [
+    gap = mu[row, sides[0]] - (mu[row, sides[1]] if len(sides) > 1 else 0.0)
+    above, number = gap > -margin, models.table.size[models.places].astype(np.float64)
+    reaches = (np.where(above == (place == 0), down[row, side], up[row, side])
+               for place, side in enumerate(sides))  # fmt: skip
+    noises = [
         (reach.ravel() ** 2, number[row, side].ravel())
-        for reach, side in zip(reaches, (a, b), strict=True)
+        for reach, side in zip(reaches, sides, strict=True)
     ]
-    return TrialsAhead.from_noise(gap.ravel(), sides, planned)
+    return TrialsAhead.from_noise(gap.ravel(), noises, planned)
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
+ONE_MODEL = "The model"  # the name of the model of a log that names none
+_BESIDE = ("estimate_lo", "estimate_hi")  # of a score that has to reach a number
+_VERDICTS = ("gap_verdict", "level_verdict")
 _NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "pvalue_pass", "pvalue_fail")
 
 
 def _names_cases(rules: GateRules) -> bool:
     """Whether a gate has rules for single questions."""
-    return rules.fail_on is not None or rules.must_pass is not None
+    return (rules.fail_on, rules.must_pass, rules.each_at_least) != (None, None, None)
 
 
 # Combinations that no gate has.
 GATE = (
-    Refusal(lambda rules, roles: _names_cases(rules) and roles.missing == BOUNDED,
-            'missing="bounds" is about the score, and fail_on= and must_pass= about questions',
+    Refusal(lambda rules, _: (rules.baseline is None) != (rules.margin is None),
+            "a baseline and its margin= go together", "pass both, as in margin=0.02, or neither"),
+    Refusal(lambda rules, _: rules.baseline is None and rules.at_least is None
+            and rules.each_at_least is None and rules.must_pass is None,
+            "without a baseline nothing is asked",
+            "pass one with its margin=, or at_least=, the score that a model must reach"),
+    Refusal(lambda rules, _: rules.baseline is None
+            and bool(rules.fail_on or rules.every_stratum or rules.stratum_margin is not None),
+            "fail_on=, every_stratum= and stratum_margin= are about changes",
+            "pass a baseline with its margin="),
+    Refusal(lambda rules, roles: (_names_cases(rules) or rules.at_least is not None)
+            and roles.missing == BOUNDED,
+            'missing="bounds" is about differences, and fail_on=, must_pass=, at_least= and '
+            "each_at_least= are not",
             "leave these out, or say what a missing outcome means"),
     Refusal(lambda rules, _: _names_cases(rules) and rules.options.get("unmatched") == "unpaired",
-            "fail_on= and must_pass= compare the same questions, and "
+            "fail_on=, must_pass= and each_at_least= compare the same questions, and "
             'unmatched="unpaired" others of each version',
             'take unmatched="drop", which has them'),
     Refusal(lambda rules, roles: rules.stratum_margin is not None and not roles.by,
@@ -177,10 +197,10 @@ GATE = (
 def gate(
     log: Log,
     roles: Roles,
-    baseline: Category,
+    baseline: Category | None = None,
     metric: Metric | None = None,
     *,
-    margin: float,
+    margin: float | None = None,
     **given: Unpack[GateOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`."""
@@ -190,6 +210,8 @@ def gate(
     check_flag("every_stratum", rules.every_stratum)
     check_flag("simultaneous", rules.simultaneous)
     question = bind_roles(log, roles).question.dtype
+    if roles.model is None and rules.baseline is None:
+        roles = replace(roles, model=pl.lit(ONE_MODEL).alias("model"))
     if rules.quarantine is not None:
         log = without_questions(log, roles, case_ids("quarantine", rules.quarantine, question))
     if refused := [row for row in GATE if row.when(rules, roles)]:
@@ -209,13 +231,21 @@ def _gate_plan(
     trials = bind_roles(log, roles)
     metric = on_levels(rules.metric, trials)
     checked = partial(_checked_margin, metric=metric, limit=value_range(metric, trials))
-    margin = checked("margin", rules.margin)
-    single = rules.stratum_margin
+    margin = 0.0 if rules.margin is None else checked("margin", rules.margin)
+    single, baseline = rules.stratum_margin, rules.baseline
     margins = margin, margin if single is None else checked("stratum_margin", single)
     model = named_model(trials, "gate")
-    (baseline,) = check_models((rules.baseline,), trials, "baseline")
-    strata = chosen_overall(rules.overall, trials)
-    steps, models = models_of(trials, metric, rules.options, strata, spoken="none")
+    if baseline is not None:
+        (baseline,) = check_models((baseline,), trials, "baseline")
+    if rules.at_least is not None:
+        low, high = value_ends(metric, trials)
+        inside = f"a score between {low:g} and {high:g}, without the ends"
+        check_number("at_least", rules.at_least, Range(inside, low, high, closed=False))
+    strata, target = chosen_overall(rules.overall, trials), rules.options.get("target")
+    alone = baseline is None and target != "population"
+    steps, models = models_of(
+        trials, metric, rules.options, strata, spoken="none", alone=alone, named=cases is not None
+    )
     if models.law is None and not models.request.choice.is_unbiased(*models.request.metrics[0]):
         raise ValueError(
             f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
@@ -227,32 +257,36 @@ def _gate_plan(
         check_count("max_trials", rules.max_trials),
     )
     judged = _Gate(models, replace(rules, baseline=baseline), margins, plan, cases)
-    schema = _gate_schema(models, model, cases, planned_looks(rules.options))
+    schema = _gate_schema(judged, model, planned_looks(rules.options))
     rows = in_all_strata(steps, trials, judged, schema)
-    if rules.options.get("target") == "population":
+    if target == "population":
         rows = rows.rename({"extra_trials": "extra_questions"})
     return rows
 
 
-def _gate_schema(
-    models: Models, model: pl.DataType, cases: CaseRules | None, planned: int | None
-) -> dict[str, pl.DataType]:
+def _gate_schema(judged: _Gate, model: pl.DataType, planned: int | None) -> dict[str, pl.DataType]:
     """The columns of a gate, beside those of the strata."""
+    models, rules, cases = judged.models, judged.rules, judged.cases
     trials = models.request.trials
     repeated = [] if planned is None else [INFORMATION]
+    floats = dict.fromkeys((*_NUMBERS, *BROKEN[1:]), pl.Float64())
+    compared = {"baseline": model, **floats, BROKEN[0]: pl.UInt64()}
+    level = dict.fromkeys(("at_least", "estimate"), pl.Float64())
+    beside = {**dict.fromkeys(_BESIDE, pl.Float64()), **dict.fromkeys(_VERDICTS, pl.String())}
     numbers: dict[str, pl.DataType] = {
-        "baseline": model,
-        **dict.fromkeys(_NUMBERS, pl.Float64()),
+        **(dict.fromkeys(_NUMBERS[1:], pl.Float64()) if rules.baseline is None else compared),
+        **(level if rules.baseline is None or rules.at_least is not None else {}),
+        **(beside if rules.baseline is not None and rules.at_least is not None else {}),
         "verdict": pl.String(),
         "extra_trials": pl.UInt64(),
-        BROKEN[0]: pl.UInt64(),
-        **dict.fromkeys(BROKEN[1:], pl.Float64()),
         INFERENCE: pl.String(),
         **NOTED,
         **bounds_dtype(models),
         **dict.fromkeys(repeated, pl.Float64()),
         **(cases.schema(trials.question.dtype) if cases else {}),
     }
+    if rules.baseline is None:
+        del numbers["margin"]
     metric_names = {"metric": pl.String(), "k": pl.Int64()}
     return result_schema(trials.strata, metric_names, trials.models, numbers)
 
@@ -261,6 +295,7 @@ def _gate_brackets(log: Log, roles: Roles, rules: GateRules) -> pl.LazyFrame:
     """The rows of a gate that hold whatever the errored trials were."""
     errored = ErroredLog.from_log(log, roles, [rules.metric], **rules.options)
     named_model(errored.trials, "gate")
+    assert rules.baseline is not None  # a level does not take this meaning
     (baseline,) = check_models((rules.baseline,), errored.trials, "baseline")
     ask = partial(_gate_plan, rules=replace(rules, tested=False))
     rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
@@ -300,18 +335,21 @@ class _Gate:
         trials = request.trials
         (model,) = trials.models
         if self.rules.simultaneous:  # in one step: Holm's ends and verdicts would not agree
-            shared = self.plan.shared_by(groups[model].n_unique() - 1)
+            shared = self.plan.shared_by(groups[model].n_unique() - (baseline is not None))
             each = replace(self.rules, simultaneous=False)
             return replace(self, rules=each, plan=shared)(groups, evaluated)
-        columns = baseline_columns(groups, trials, baseline)
+        columns = None if baseline is None else baseline_columns(groups, trials, baseline)
         self._refuse_unknown(groups[model], evaluated)
-        judged = self._judged_models(groups, evaluated, columns, model)
-        flips = self._broken.of_candidates(groups, judged.filter(order=0), columns, model)
+        if columns is None:
+            judged = self._judged_models(groups, evaluated, None, model)
+            if self.rules.at_least is None:  # of single questions alone
+                judged = judged.filter(pl.col(STRATUM) == pl.col(STRATUM).max())
+                judged = judged.with_columns(verdict=pl.lit(None, pl.String), extra_trials=0)
+        else:
+            judged = self._compared_models(groups, evaluated, columns, model)
         named = judged.with_columns(
-            bounds_column(evaluated),
-            pl.lit(self.models.metric.name).alias("metric"),
-            pl.lit(baseline).cast(groups.schema[model]).alias("baseline"),
-        ).join(flips, on=[STRATUM, CANDIDATE], how="left")
+            bounds_column(evaluated), pl.lit(self.models.metric.name).alias("metric")
+        )
         if self.cases is not None:
             named = self.cases.judged(named, groups, columns, trials, request.classes)
         # Rows over all strata have no questions of their own.
@@ -330,24 +368,50 @@ class _Gate:
         name, lower = trials.question.name, trials.roles.lower_is_better
         return BrokenQuestions(classes, success, name, lower_is_better=lower)
 
-    def _judged_models(
+    def _compared_models(
         self, groups: pl.DataFrame, evaluated: Evaluated, columns: Ints, model: str
     ) -> pl.DataFrame:
-        """Differences of all candidates, with their verdicts and the trials that would decide."""
-        margins = self._margins_of_strata(groups[STRATUM])
+        """Differences of all candidates, and their scores if those have to reach a number."""
+        judged = self._judged_models(groups, evaluated, columns, model)
+        flips = self._broken.of_candidates(groups, judged.filter(order=0), columns, model)
+        baseline = pl.lit(self.rules.baseline).cast(groups.schema[model]).alias("baseline")
+        named = judged.with_columns(baseline).join(flips, on=[STRATUM, CANDIDATE], how="left")
+        if self.rules.at_least is None:
+            return named
+        levels = self._judged_models(groups, evaluated, None, model)
+        ends = pl.col("lo", "hi").name.prefix("estimate_")
+        named_level = {"level_verdict": "verdict", ":extra": "extra_trials"}
+        keys = [STRATUM, CANDIDATE, "order"]
+        joined = named.join(
+            levels.select(*keys, "at_least", "estimate", ends, **named_level), on=keys
+        )
+        extra = pl.col("extra_trials", ":extra")
+        known = pl.when(pl.all_horizontal(extra.is_not_null())).then(pl.max_horizontal(extra))
+        return joined.with_columns(
+            worst_verdict("verdict", "level_verdict"), gap_verdict="verdict"
+        ).with_columns(pl.when(verdict=UNDECIDED).then(known).otherwise(0).alias("extra_trials"))
+
+    def _judged_models(
+        self, groups: pl.DataFrame, evaluated: Evaluated, columns: Ints | None, model: str
+    ) -> pl.DataFrame:
+        """Differences, or scores without a baseline, with verdicts and what would decide."""
+        margins, levels = self._margins_of_strata(groups[STRATUM]), columns is None
         parts = [
-            self._judged_rows(self.models.of_k(evaluated, k), block, margins[block.strata])
+            (self._level_rows if levels else self._judged_rows)(
+                self.models.of_k(evaluated, k), block, margins[block.strata]
+            )
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
             for place, k in enumerate(self.models.metric.row_sizes)
             for block in self.models.blocks(groups[STRATUM], columns)
         ]  # fmt: skip
         judged = pl.concat(parts)
         judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))
-        judged = self._with_verdicts(judged.sort("order", model, STRATUM))
+        every = levels or self.rules.every_stratum
+        judged = self._with_verdicts(judged.sort("order", model, STRATUM), every=every)
         # A gate that is decided needs no further trials.
         further = pl.when(verdict=UNDECIDED).then("extra_trials").otherwise(0)
         judged = judged.with_columns(further.alias("extra_trials"))
-        return _with_most_further(judged, model) if self.rules.every_stratum else judged
+        return _with_most_further(judged, model) if every else judged
 
     def _refuse_unknown(self, names: pl.Series, evaluated: Evaluated) -> None:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""
@@ -356,7 +420,7 @@ class _Gate:
                 "gate: the log holds no trials, so that nothing was judged: is it the right file, "
                 "or a filter too many?"
             )
-        if names.n_unique() == 1:
+        if names.n_unique() == 1 and self.rules.baseline is not None:
             raise ValueError(
                 f"gate: the log has the baseline {self.rules.baseline!r} alone, and no candidate "
                 "to compare with it. Concatenate the logs of both"
@@ -402,25 +466,54 @@ class _Gate:
             "pvalue_fail": below,
             INFORMATION: compared.pair_information(a, b),
         }
-        further = pl.Series(
-            self.plan.further_units(rows, models, compared.signal_share, (a, b), margin).ravel()
-        )
-        places = pl.DataFrame(
-            {CANDIDATE: block.rows[:, a].ravel(), "baseline": block.rows[:, b].ravel()}
-        )
+        further = self.plan.further_units(rows, models, compared.signal_share, (a, b), margin)
+        candidates, old = (block.rows[:, side].ravel() for side in (a, b))
+        places = pl.DataFrame({CANDIDATE: candidates, "baseline": old})
         named = *rows.models.trials.models, "baseline"
+        words = rows.pair_words(places, (CANDIDATE, "baseline"), named)
+        return self._numbered(block, candidates, words, numbers, further)
+
+    def _numbered(
+        self, block: Block, candidates: Ints, words: pl.Series, numbers: dict[str, Floats],
+        further: Ints,
+    ) -> pl.DataFrame:  # fmt: skip
+        """Rows of some strata; NaN says that there is no such number."""
+        extra = pl.Series(further.ravel())
         return pl.DataFrame(
             {
-                STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),
-                CANDIDATE: places[CANDIDATE],
-                INFERENCE: rows.pair_words(places, (CANDIDATE, "baseline"), named),
-                # NaN says that there is no such number.
+                STRATUM: pl.Series(np.repeat(block.strata, further.shape[1]), dtype=pl.UInt32),
+                CANDIDATE: candidates,
+                INFERENCE: words,
                 **{name: pl.Series(each.ravel()).fill_nan(None) for name, each in numbers.items()},
-                "extra_trials": further.set(further > self.plan.most, None),
+                "extra_trials": extra.set(extra > self.plan.most, None),
             }
         )
 
-    def _with_verdicts(self, judged: pl.DataFrame) -> pl.DataFrame:
+    def _level_rows(self, rows: ModelRows, block: Block, _: Floats) -> pl.DataFrame:
+        """Scores of the models in some strata, with p-values of whether they reach a number."""
+        models, goal = rows.of_block(block), self.rules.at_least
+        shape = block.rows.shape
+        edge = np.full((shape[0], 1), np.nan if goal is None else goal)
+        c = np.full(shape, scipy.special.ndtri(self.plan.confidence))
+        mu, sigma = models.numbers()[:2]
+        limits = value_ends(rows.models.metric, rows.models.trials)
+        lo, hi = (np.asarray(np.clip(end, *limits)) for end in models.ends_at(c))
+        sides = (np.ones(shape, np.bool_), np.zeros(shape, np.bool_))[:: rows.models.sign]
+        above, below = (
+            one_sided_errors(models.ends_at, sigma, -edge, upper, np.inf) for upper in sides
+        )
+        share, columns = np.ones(shape[0]), np.arange(shape[1])
+        further = self.plan.further_units(rows, models, share, [columns], -edge)
+        information = np.full(shape, np.nan) if models.information is None else models.information
+        numbers = {
+            "estimate": mu, "sigma": sigma, "lo": lo, "hi": hi,
+            "pvalue_pass": above, "pvalue_fail": below,
+            "at_least": np.broadcast_to(edge, shape), INFORMATION: information,
+        }  # fmt: skip
+        places = block.rows.ravel()
+        return self._numbered(block, places, rows.words.gather(places), numbers, further)
+
+    def _with_verdicts(self, judged: pl.DataFrame, *, every: bool) -> pl.DataFrame:
         """Rows by draw size, candidate and stratum, with the verdict of each."""
         verdicts = []
         for part in judged.partition_by("order", maintain_order=True):
@@ -429,7 +522,7 @@ class _Gate:
                 part[name].fill_null(np.nan).to_numpy().reshape(-1, strata)
                 for name in ("pvalue_pass", "pvalue_fail")
             )
-            every, confidence = self.rules.every_stratum, self.plan.confidence
+            confidence = self.plan.confidence
             decided = gate_verdicts(pvalue_pass, pvalue_fail, confidence, every_stratum=every)
             verdicts.extend(decided.ravel().tolist())
         return judged.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))

@@ -186,10 +186,12 @@ _ALIGNMENT: dict[UnmatchedPairs, Alignment] = {
 }  # fmt: skip
 
 
-def aligned_questions(unmatched: UnmatchedPairs = "error", *, unpaired: bool = False) -> Alignment:
+def aligned_questions(
+    unmatched: UnmatchedPairs = "error", *, unpaired: bool = False, alone: bool = False
+) -> Alignment:
     """The questions of models that count: the same ones, unless the user says otherwise."""
     check_choice("unmatched", unmatched, UnmatchedPairs if unpaired else Unmatched)
-    return _ALIGNMENT[unmatched]
+    return "any" if alone else _ALIGNMENT[unmatched]
 
 
 def check_single_k(metric: Metric, method: str) -> None:
@@ -439,10 +441,12 @@ def models_of(
     *,
     spoken: SpokenTests = "of small logs",
     alone: bool = False,
+    named: bool = False,
 ) -> tuple[WholePlan, Models]:
     """A plan that evaluates the models of a log, and how they are compared.
 
-    It warns of what the `spoken` tests find. Models `alone` may have different questions.
+    It warns of what the `spoken` tests find. Models `alone` may have different questions,
+    which keep their names if they are `named`.
     """
     planned, chosen = None, options.get("prior")
     unpaired, sampled = _kinds_of_questions(AskedOptions(metric, trials, options))
@@ -468,8 +472,8 @@ def models_of(
         request,
         report_columns(trials),
         overall=overall,
-        questions="any" if alone else aligned_questions(unmatched, unpaired=not costs),
-        named=sampled or (unbiased and not alone),
+        questions=aligned_questions(unmatched, unpaired=not costs, alone=alone),
+        named=any((named, sampled, unbiased and not alone)),
         numbers=not sampled,
         spoken=spoken,
     )

@@ -200,35 +200,39 @@ class GateOptions(SequentialOptions, total=False):
     power: float
     max_trials: int
     overall: Overall | None
+    at_least: float | None
+    each_at_least: float | None
     fail_on: FailOn | None
+    fdr: float | None
     must_pass: Cases | None
     quarantine: Cases | None
-    fdr: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
     """A gate as it was asked for, with the defaults of its keywords."""
 
-    baseline: Category
+    baseline: Category | None
     metric: Metric
-    margin: float
+    margin: float | None
     stratum_margin: float | None = None
     every_stratum: bool = False
     simultaneous: bool = True
     power: float = 0.8
     max_trials: int = 1_000_000
     overall: Overall | None = None
+    at_least: float | None = None
+    each_at_least: float | None = None
     fail_on: FailOn | None = None
+    fdr: float | None = None
     must_pass: Cases | None = None
     quarantine: Cases | None = None
-    fdr: float | None = None
     options: SequentialOptions  # of comparisons too
     tested: bool = True  # whether it says what tests of the log find
 
     @classmethod
     def from_options(
-        cls, baseline: Category, metric: Metric, margin: float, given: GateOptions
+        cls, baseline: Category | None, metric: Metric, margin: float | None, given: GateOptions
     ) -> GateRules:
         """The rules of a call: its keywords that comparisons lack are fields."""
         rules = {name: value for name, value in given.items() if name in cls.__slots__}

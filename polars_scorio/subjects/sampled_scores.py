@@ -50,26 +50,25 @@ class SampleLaw(Law):
 
     def numbers(self, models: StrataModels) -> ModelNumbers:
         """Mean, standard error and interval of each model by itself."""
-        return self._numbers_at(models, models.confidence)
+        return self._numbers_at(models, np.full((len(models.places), 1), models.z))
 
-    def _numbers_at(self, models: StrataModels, confidence: float) -> ModelNumbers:
-        """The numbers at any confidence, with what runs bring to them."""
+    def _numbers_at(self, models: StrataModels, c: Floats) -> ModelNumbers:
+        """The numbers at critical values (S, L) of one look, with what runs bring to them."""
         sample = self._sample(models)
-        mu, sigma, lo, hi = sample.numbers(confidence)
+        c = sample.critical(c)
+        mu, sigma, lo, hi = sample.numbers(c)
         if models.runs is None:
             return mu, sigma, lo, hi
-        c = sample.critical(confidence)
         lo, hi = sample.scale.clipped(widened(mu, lo, hi, models.runs.term(c), c))
         return mu, np.hypot(sigma, np.sqrt(models.runs.excess)), lo, hi
 
     def own_ends(self, models: StrataModels, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of the models at confidences (S, 1)."""
-        lo, hi = np.empty((2, *models.places.shape))
-        for level in np.unique(confidence):
-            strata = confidence.ravel() == level
-            ends = self._numbers_at(models, float(level))[2:]
-            lo[strata], hi[strata] = (end[strata] for end in ends)
-        return lo, hi
+        return self.ends_at(models, scipy.special.ndtri((1 + confidence) / 2))
+
+    def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
+        """Ends at critical values (S, L) of one look."""
+        return self._numbers_at(models, c)[2:]
 
     def further(
         self, models: StrataModels, sides: Sequence[Ints], planned: int | None = None
@@ -100,11 +99,11 @@ class Sample:
         low, high = self.scale.ends
         return sampled(self.joint, self.scale.unit, high - low, self.information)
 
-    def numbers(self, confidence: float) -> ModelNumbers:
-        """Mean, standard error and interval of each model by itself."""
+    def numbers(self, c: Floats) -> ModelNumbers:
+        """Mean, standard error and interval of each model by itself, at critical values (S, L)."""
         scale, joint = self.scale, self.joint
         student = joint.models(scale.low / scale.unit + 0.5)
-        tail = scipy.special.ndtr(-self.critical(confidence))
+        tail = scipy.special.ndtr(-c)
         lo, hi = student.ends(tail)
         sigma, lo, hi = student.error, lo - self.bias, hi + self.bias
         if self.single is not None:
@@ -122,11 +121,9 @@ class Sample:
         mu, sigma, lo, hi = (scale.unit * each for each in (joint.mean, sigma, lo, hi))
         return mu, sigma, *scale.clipped((lo, hi))
 
-    def critical(self, confidence: float) -> Floats:
-        """Critical values (S, 1) of the intervals of models."""
-        c = np.full(len(self.joint.mean), scipy.special.ndtri((1 + confidence) / 2))
-        c = c if self.information is None else anytime_critical(c, self.information)
-        return c[:, None]
+    def critical(self, c: Floats) -> Floats:
+        """Critical values (S, L) of the intervals of models, by those of one look."""
+        return c if self.information is None else anytime_critical(c, self.information[:, None])
 
 
 class SharedQuestions(NamedTuple):

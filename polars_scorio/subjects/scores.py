@@ -323,6 +323,11 @@ class StrataModels:
         """Squared noise of the trials of each model, with what is uncertain of it."""
         return self.scores.law.trial_noise(self)
 
+    def ends_at(self, c: Floats) -> tuple[Floats, Floats]:
+        """Intervals of the models at critical values (S, L) of one look."""
+        looks = c if self.information is None else anytime_critical(c, self.information)
+        return self.scores.law.ends_at(self, looks)
+
     def further(self, sides: Sequence[Ints], planned: int | None = None) -> Forecast:
         """Columns (S, P), or pairs of them, after further trials or questions.
 

@@ -327,10 +327,11 @@ def test_rewards_are_written_in_their_own_units(gate):
     assert "broke" not in last
 
 
-def test_a_margin_must_be_given(gate):
-    with pytest.raises(SystemExit) as ended:
-        gate("log.parquet", "--baseline", "v1")
-    assert ended.value.code == 2
+def test_a_baseline_comes_with_its_margin(gate):
+    versions(0.0).write_parquet("log.parquet")
+    status, _, errors = gate("log.parquet", "--baseline", "v1")
+    assert status == 1
+    assert "a baseline and its --margin go together: pass both, as in --margin 0.02" in errors
 
 
 def test_a_gate_of_verdicts_says_what_was_corrected(capsys):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -16,6 +17,7 @@ from polars_scorio.command_line.gate_command import (
 from polars_scorio.command_line.main import main
 from tests.command_line.pages import page_text
 from tests.display.html.logs import models
+from tests.made_logs import long
 
 ROWS = pl.DataFrame(
     {
@@ -131,3 +133,75 @@ def test_junit_has_an_error_of_a_log_that_no_gate_can_judge(
     message = suite.find("testcase/error").get("message")
     assert words in message
     assert " ".join(message.split()) in " ".join(said.split())
+
+
+@pytest.fixture
+def scored(folder):
+    """Two models of sixty questions, of which one scores .97 and the other one .6."""
+    rng = np.random.default_rng(0)
+    logs = [long((rng.random((60, 5)) < p).astype(int).tolist(), name)
+            for name, p in (("high", 0.97), ("low", 0.6))]  # fmt: skip
+    pl.concat(logs).write_parquet(folder / "log.parquet")
+    logs[0].drop("model").write_parquet(folder / "high.parquet")
+    return folder
+
+
+@pytest.mark.usefixtures("scored")
+def test_a_score_to_reach_has_one_verdict_on_all_surfaces(capsys):
+    files = [f"--{kind}=gate.{kind}" for kind in ("json", "junit", "markdown")]
+    assert main(["gate", "log.parquet", "--at-least", "0.9", *files]) == 3
+    printed = capsys.readouterr().out
+    assert "FAIL  low scores less than 90 %." in printed
+    read = {kind: Path(f"gate.{kind}").read_text("utf-8") for kind in ("json", "junit", "markdown")}
+    assert read["markdown"].startswith("# low scores less than 90 %.\n\n**gate: fail** ")
+    found = json.loads(read["json"])
+    assert (found["verdict"], found["counts_as"]) == ("fail", "fail")
+    assert found["results"][0]["sentences"][0].startswith("high scores at least 90 %. ")
+    assert '<testcase classname="avg" name="high: all" />' in read["junit"]
+    assert 'name="low: all"><failure message="low scores less than 90 %. ' in read["junit"]
+
+
+@pytest.mark.usefixtures("scored")
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (["--at-least", "0.9"], 0, "PASS The model scores at least 90 %."),
+        (["--at-least", "0.97"], 4, "UNDECIDED Undecided: The model may score less than 97 %."),
+        (["--at-least", "0.999"], 3, "FAIL The model scores less than 99.9 %."),
+        (["--at-least", "0.97", "--undecided", "pass"], 0, "It counts as pass."),
+        (["--at-least", "1.2"], 1, "at_least must be a score between 0 and 1"),
+        ([], 1, "without a baseline nothing is asked: pass one with its --margin, or --at-least"),
+        (["--at-least", "0.9", "--html", "gate.html"], 1, "--html shows differences"),
+    ],
+    ids=str,
+)
+def test_a_single_run_has_a_gate_and_its_status(options, status, said, capsys):
+    assert main(["gate", "high.parquet", "--model", "none", *options]) == status
+    written = capsys.readouterr()
+    assert said in " ".join((written.out + written.err).split())
+
+
+def test_each_question_is_a_case_of_junit(folder, capsys):
+    rows = [(f"c{case}", trial, int(case != 49)) for case in range(50) for trial in range(10)]
+    names = ["question", "trial", "category"]
+    pl.DataFrame(rows, names, orient="row").write_parquet(folder / "cases.parquet")
+    asked = ["gate", "cases.parquet", "--model", "none", "--each-at-least", "0.8"]
+    assert main([*asked, "--junit", "gate.xml"]) == 3
+    assert "1 question passed too few trials: c49." in capsys.readouterr().out
+    suite = ET.parse("gate.xml").getroot()  # noqa: S314 - written here
+    of_questions = suite.findall("testcase[@classname='question']")
+    assert len(of_questions) == 50
+    failed = {case.get("name"): case[0].get("message") for case in of_questions if len(case)}
+    assert failed == {"The model c49": "0 of 10 trials passed, and at least 80 % must"}
+
+
+@pytest.mark.usefixtures("scored")
+def test_beside_a_baseline_the_score_decides_page_and_files_too(capsys):
+    log = pl.read_parquet("log.parquet").filter(model="low")
+    pl.concat([log, log.with_columns(model=pl.lit("next"))]).write_parquet("two.parquet")
+    asked = ["gate", "two.parquet", "--baseline", "low", "--margin", "0.3", "--at-least", "0.9"]
+    assert main([*asked, "--markdown", "gate.md", "--html", "gate.html"]) == 3
+    title = "next scores less than 90 %."
+    assert f"FAIL  {title}" in capsys.readouterr().out
+    assert Path("gate.md").read_text("utf-8").startswith(f"# {title}\n\n**gate: fail** ")
+    assert title in page_text("gate.html")

@@ -131,7 +131,7 @@ def test_refuses_a_file_that_is_not_there(tmp_path):
 
 def test_fractions_are_no_failures():
     log = versions([[1, 1]] * 3, [[0, 1]] * 3).with_columns(pl.col("category") * 0.5)
-    with pytest.raises(ValueError, match="fail_on= and must_pass= need success and failure, and"):
+    with pytest.raises(ValueError, match="conditions on questions need success and failure, and"):
         log.scorio.gate("v1", margin=0.1, fail_on="regressed")
     thresholded = log.scorio(threshold=0.5)
     assert thresholded.gate("v1", margin=0.1, must_pass=0)["verdict"].item() == "fail"

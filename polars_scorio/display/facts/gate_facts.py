@@ -42,8 +42,10 @@ def gate_rows(rows: pl.DataFrame, *, lower_is_better: bool) -> pl.DataFrame:
     """The rows of a gate with `stratum`, null over all of them, `model`, `baseline` and `extra`.
 
     `least` and `most` are the ends of how much better the candidate is, and `side` the verdict of
-    these ends alone; "undecided" of those that fail but for the adjustment for all parts.
+    these ends alone; "undecided" of those that fail but for the adjustment for all parts. Without
+    a baseline, differences are those from the score that is to be reached.
     """
+    rows = rows if "baseline" in rows.columns else _from_level(rows)
     place = rows.columns.index("baseline")
     extra = next(each for each in rows.columns if each.startswith("extra_"))
     rows = rows.rename({rows.columns[place - 1]: "model"})
@@ -58,6 +60,18 @@ def gate_rows(rows: pl.DataFrame, *, lower_is_better: bool) -> pl.DataFrame:
     return rows.with_columns(
         side=passes.when(*fails).then(pl.lit("fail")).otherwise(pl.lit("undecided"))
     )
+
+
+def _from_level(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a gate without a baseline, as differences from the score to be reached."""
+    at = rows.columns.index("metric")
+    named = rows.select(*rows.columns[:at], pl.lit(None, pl.String).alias("baseline"),
+                        *rows.columns[at:])  # fmt: skip
+    kept = {"estimate_lo": "lo", "estimate_hi": "hi", "level_verdict": "verdict"}
+    none = {"broken": pl.lit(None, pl.UInt64), "margin": pl.lit(0.0)}
+    gaps = {name: pl.col(of) - pl.col("at_least")
+            for name, of in (("diff", "estimate"), ("lo", "lo"), ("hi", "hi"))}  # fmt: skip
+    return named.with_columns(**gaps, **kept, **none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +119,7 @@ class GateFacts:
     broke: Sequence[str] | None = None  # questions, by tests of their own; None: nobody asked
     fixed: Sequence[str] | None = None
     nameable: bool = True  # whether the trials suffice to name one question
+    each: float | None = None  # share of its trials that each question has to pass
 
     @classmethod
     def from_rows(
@@ -114,8 +129,9 @@ class GateFacts:
         turned = gate_rows(rows, lower_is_better=lower)
         made = cls(turned, Unit(), about, lower, **rest)
         edge = as_number(made.worst["margin"])
-        unit = replace(gap_unit(metric, rows), edge=edge)
-        return replace(made, unit=unit, about=replace(about, margin=unit.margin(edge)))
+        unit = replace(gap_unit(metric, turned), edge=edge)
+        margin = "" if made.worst["baseline"] is None else unit.margin(edge)
+        return replace(made, unit=unit, about=replace(about, margin=margin))
 
     @property
     def worst(self) -> dict[str, Any]:

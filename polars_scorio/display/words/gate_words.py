@@ -38,11 +38,13 @@ _SIDES: dict[str, tuple[str, Style, Mood]] = {
     "fail": ("gate: fail", "fail", "no"),
     "undecided": ("gate: undecided", "open", ""),
 }
+_LEVELS = (("at least", "less than"), ("at most", "more than"))  # if lower is better
 _HUES = {"fail": "b", "pass": "a", "undecided": "m"}
 # Endings of sentences about single questions.
 _CASES = {
     "unclear": "went from all right to all wrong, by too few trials to rule out chance",
     "not_passed": "that must pass did not in every trial",
+    "below": "passed too few trials",
 }
 
 
@@ -50,19 +52,26 @@ def tell_gate(facts: GateFacts) -> Account:
     """A gate, with clauses on what it rests on."""
     said: list[tuple[Role, str]] = [("lede", _gate_lede(facts)), ("aside", _gate_aside(facts))]
     clauses = [Text("clause", each) for each in gate_clauses(facts)]
-    note = Text("note", _gate_note(facts))
-    return tell([gate_title(facts)], said, facts.about, _gate_table(facts), note, *clauses)
+    title, row, note = gate_title(facts), facts.worst, Text("note", _gate_note(facts))
+    if row["baseline"] is None and row["at_least"] is None:  # there are no differences
+        return tell([title], said, facts.about, *clauses)
+    return tell([title], said, facts.about, _gate_table(facts), note, *clauses)
 
 
 def gate_title(facts: GateFacts) -> Title:
     """The worst verdict, by its ends, or by the parts or questions that decide against them."""
     row, unit, line = facts.worst, facts.unit, facts.line
-    a, b, size = named(row["model"]), named(row["baseline"]), unit.margin(line.margin)
+    alone = row["baseline"] is None
+    a, b, size = named(row["model"]), named(row["baseline"] or ""), unit.margin(line.margin)
     by_ends, said = _ends_title(a, b, line, unit)
-    if line.verdict != by_ends and line.by_questions:
-        said = _cases_title(a, row)
+    parts = [part for part in facts.parts if part.verdict == line.verdict]
+    if line.by_questions and (line.verdict != by_ends or alone):
+        said = _cases_title(a, row, facts.each)
+    elif alone or (line.verdict != by_ends and row.get("level_verdict") == line.verdict):
+        low = [part.label for part in parts] if line.verdict != line.side else []
+        said = level_words(facts, row, line.verdict) + f" in {names_list(low)}" * bool(low)
+        said = f"{'Undecided: ' * (line.verdict == 'undecided')}{said}."
     elif line.verdict != by_ends:
-        parts = [part for part in facts.parts if part.verdict == line.verdict]
         size = unit.margin(max((part.margin for part in parts), default=line.margin))
         at = f" in {names_list([part.label for part in parts])}" * bool(parts)
         said = f"{a} is worse than {b}{at} by more than {size}."
@@ -70,6 +79,23 @@ def gate_title(facts: GateFacts) -> Title:
             said = f"Undecided: {a} may be worse than {b}{at} by more than {size}."
     chip, mark, mood = _SIDES[line.verdict]
     return Title(said, chip, mood, mark)
+
+
+def level_words(facts: GateFacts, row: Mapping[str, Any], verdict: str) -> str:
+    """Whether a model reaches the score that it has to; lower is better: whether it exceeds it."""
+    scores = "may score" if verdict == "undecided" else "scores"
+    return f"{named(row['model'])} {scores} {_level_side(facts, verdict)}"
+
+
+def _level_side(facts: GateFacts, verdict: str) -> str:
+    """The side of the score to reach on which a model is, or may be."""
+    side = _LEVELS[facts.lower][verdict != "pass"]
+    return f"{side} {_goal_words(facts.unit, facts.worst['at_least'])}"
+
+
+def _goal_words(unit: Unit, value: float) -> str:
+    """A score that is to be reached, as it was asked for."""
+    return f"{100 * value:.6g} %" if unit.percent else f"{value:.6g}"
 
 
 def _ends_title(a: str, b: str, line: GateLine, unit: Unit) -> tuple[str, str]:
@@ -89,14 +115,19 @@ def _ends_title(a: str, b: str, line: GateLine, unit: Unit) -> tuple[str, str]:
     return "undecided", f"Undecided: {a} may be worse than {b}{by_more}."
 
 
-def _cases_title(a: str, row: Mapping[str, Any]) -> str:
+def _cases_title(a: str, row: Mapping[str, Any], each: float | None) -> str:
     """Title of a gate that single questions decide, against the difference of the scores."""
-    failed, broke, unclear = (
+    failed, below, broke, unclear = (
         count_of(len(row.get(name) or []), "question")
-        for name in ("not_passed", "regressed", "unclear")
+        for name in ("not_passed", "below", "regressed", "unclear")
     )
     if row.get("not_passed"):
         return f"{a} fails {failed} that must pass."
+    least = f"{100 * (each or 0):.6g} % of the trials"
+    if row.get("below"):
+        return f"{a} passes less than {least} of {below}."
+    if row["verdict"] == "pass":
+        return f"{a} passes at least {least} of each question." if each else f"{a} passes."
     broken = f"{a} broke {broke}."
     return broken if row.get("regressed") else f"Undecided: whether {a} broke {unclear} is unclear."
 
@@ -104,6 +135,8 @@ def _cases_title(a: str, row: Mapping[str, Any]) -> str:
 def _gate_lede(facts: GateFacts) -> str:
     """The difference; before it the scores, where they are known."""
     row, unit = facts.worst, facts.unit
+    if row["baseline"] is None:
+        return f"{_score_words(unit, row)}."
     if row["diff"] is None and row.get("lo_missing") is None:
         return ""
     if row["diff"] is None:
@@ -114,6 +147,12 @@ def _gate_lede(facts: GateFacts) -> str:
         return f"{gap}."
     new, old = (unit.score(facts.scores[str(row[name])]) for name in ("model", "baseline"))
     return f"{new} against {old}: {gap}."
+
+
+def _score_words(unit: Unit, row: Mapping[str, Any]) -> str:
+    """A score with its one-sided ends."""
+    lo, hi = (unit.score(row[f"estimate_{end}"], sign=False) for end in ("lo", "hi"))
+    return f"{unit.score(row['estimate'])} [{lo}, {hi}]"
 
 
 def _gate_aside(facts: GateFacts) -> str:
@@ -133,13 +172,14 @@ def _gate_aside(facts: GateFacts) -> str:
 
 def _gate_table(facts: GateFacts) -> TableBlock:
     """The differences over three zones: beyond the margin, allowed, better."""
-    unit, lines = facts.unit, facts.lines
+    unit, lines, row = facts.unit, facts.lines, facts.worst
+    origin = "" if row["baseline"] else f" from {_goal_words(unit, row['at_least'])}"
     margins, several = {line.margin for line in lines}, all(line.whole for line in lines[:2])
     several &= len(lines) > 1
     columns = [
         Column("name", "model" * several, [Cell(line.label, "" if at else "strong")
                                            for at, line in enumerate(lines)]),
-        Column("interval", "points" if unit.percent else "difference",
+        Column("interval", ("points" if unit.percent else "difference") + origin,
                [gap_cell(unit, line.lo, line.diff, line.hi) for line in lines],
                f"{100 * facts.about.confidence:g} %, one-sided"),
         Column("verdict", "verdict",
@@ -156,6 +196,8 @@ def _row_words(facts: GateFacts, line: GateLine) -> str:
     size, worse = facts.unit.margin(line.margin), line.most < 0
     if line.side == "undecided" and line.most < -line.margin:
         return f"worse by more than {size} alone, undecided among all parts"
+    if facts.worst["baseline"] is None and line.side == line.verdict != "undecided":
+        return _level_side(facts, line.side)
     if line.side == line.verdict:
         return {
             "fail": f"worse by more than {size}" if line.margin else "worse",
@@ -164,7 +206,7 @@ def _row_words(facts: GateFacts, line: GateLine) -> str:
     parts = facts.of(line.model).parts
     deciding = [part.label for part in parts if part.verdict == line.verdict]
     who, many = ("single questions", True) if line.by_questions else (
-        names_list(deciding), len(deciding) > 1)  # fmt: skip
+        names_list(deciding) if deciding else "the score", len(deciding) > 1)  # fmt: skip
     verbs = {"fail": ("fails", "fail"), "undecided": ("is undecided", "are undecided")}
     ends = {"fail": "fails", "pass": "passes"}.get(line.side, "undecided")
     return f"{ends}; {who} {verbs[line.verdict][many]}"
@@ -187,6 +229,9 @@ def gate_clauses(facts: GateFacts) -> list[str]:
         said.append(f"Errored trials could move it by {moved}{held}.")
     elif str(row.get("score_verdict") or line.verdict) == "undecided":
         said.append(_further_words(facts, row["extra"]))
+    if row["baseline"] is not None and row.get("level_verdict") is not None:
+        said.append(f"{level_words(facts, row, row['level_verdict'])}: "
+                    f"{_score_words(facts.unit, row)}.")  # fmt: skip
     if row["broken"] is not None:
         said.append(broken_words(row, lower_is_better=facts.lower))
     said += case_clauses(facts)
@@ -206,7 +251,8 @@ def _part_clauses(facts: GateFacts) -> list[str]:
             ends = [f"{named(part.label)} {unit.gap(part.diff)} {unit.gaps(part.lo, part.hi)}"
                     for part in parts]  # fmt: skip
             margin = unit.margin(max(part.margin for part in parts))
-            said.append(f"{words} {margin}: {text_list(ends)}.")
+            of_margin = f"{words} {margin}" if facts.worst["baseline"] else verdict.capitalize()
+            said.append(f"{of_margin}: {text_list(ends)}.")
     return said
 
 
