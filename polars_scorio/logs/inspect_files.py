@@ -6,7 +6,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import SEEK_CUR, BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,7 +15,8 @@ from polars_scorio.logs.json_files import (
     describe_content,
     empty_file,
     parse_json,
-    read_slim_json,
+    read_json,
+    single_keys,
     unexpected_content,
 )
 from polars_scorio.logs.paths import DAMAGE, Paths, find_files, open_plain, plain_path, zstd_stream
@@ -59,10 +60,18 @@ def read_inspect_log(file: Path, limit: int) -> dict[str, Any]:
         return _archive_log(file, limit)
     if file.suffix == ".eval":
         Archive(file, INSPECT_LOG, 0)  # raises an error that says what is wrong with the file
-    log = read_slim_json(file, INSPECT_LOG, "samples", _LEFT_OUT)
+    log = read_json(file, INSPECT_LOG, slim_sample)
     if not isinstance(log, dict) or "eval" not in log:
         raise unexpected_content(file, INSPECT_LOG, describe_content(log))
     return log
+
+
+def slim_sample(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, without the large fields if it is a sample: only one sample is whole at a time."""
+    content = single_keys(members)
+    if {"id", "epoch"} <= content.keys():
+        return {name: value for name, value in content.items() if name not in _LEFT_OUT}
+    return content
 
 
 def _archive_log(file: Path, limit: int) -> dict[str, Any]:
@@ -96,9 +105,8 @@ def _samples_by_key(file: Path, archive: Archive) -> dict[tuple[object, object],
     samples: dict[tuple[object, object], Sample] = {}
     for member in archive.members("samples/"):
         (text,) = archive.read(member)
-        sample = parse_json(file, text, INSPECT_LOG)
-        kept = {name: value for name, value in sample.items() if name not in _LEFT_OUT}
-        samples[_sample_key(kept)] = kept
+        sample = parse_json(file, text, INSPECT_LOG, slim_sample)
+        samples[_sample_key(sample)] = sample
     return samples
 
 

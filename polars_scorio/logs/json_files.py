@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -98,12 +98,14 @@ _CUT = re.compile(r"[\w.+\\-]{0,8}|[\[{,:]")  # the last part of a text that bre
 _DECODER = json.JSONDecoder(object_pairs_hook=single_keys)
 
 
-def parse_json(file: Path, text: str | bytes, expected: str) -> Any:
-    """The JSON value of a text in a file."""
+def parse_json(
+    file: Path, text: str | bytes, expected: str, made: Callable[..., dict[str, Any]] = single_keys
+) -> Any:
+    """The JSON value of a text in a file; `made` makes each object of its members."""
     if not text.strip():
         raise empty_file(file, expected)
     try:
-        return json.loads(text, object_pairs_hook=single_keys)
+        return json.loads(text, object_pairs_hook=made)
     except RepeatedKeyError as error:
         raise unexpected_content(file, expected, str(error)) from None
     except UnicodeDecodeError as error:
@@ -132,11 +134,11 @@ def _fault_place(error: json.JSONDecodeError) -> str:
     )
 
 
-def read_json(file: Path, expected: str) -> Any:
-    """The content of a JSON file."""
+def read_json(file: Path, expected: str, made: Callable[..., dict[str, Any]] = single_keys) -> Any:
+    """The content of a JSON file; see `parse_json`."""
     with damage_names_file(file, expected), open_plain(file) as source:
         text = source.read()
-    return parse_json(file, text, expected)
+    return parse_json(file, text, expected, made)
 
 
 @contextmanager
@@ -612,120 +614,3 @@ def _scan_fault(lines: list[bytes], scan: Scan) -> str | None:
     except PolarsError as error:
         return first_sentence(error)
     return None
-
-
-_CHUNK = 1 << 20  # characters
-_BLANKS = re.compile(r"[ \t\n\r]*")
-
-
-def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[str]) -> Any:
-    """The content of a JSON file, without some fields of the objects in one of its arrays."""
-    # Only one of the objects is in memory as a whole. A file without the array is parsed at once,
-    # which also says what is wrong with it.
-    try:
-        with open_plain(file) as source:
-            window = _Window(io.TextIOWrapper(source, encoding="utf-8"))
-            return single_keys([*_slim_members(window, array, left_out)])
-    except RepeatedKeyError as error:
-        raise unexpected_content(file, expected, str(error)) from None
-    except (ValueError, RecursionError, *DAMAGE):
-        return read_json(file, expected)
-
-
-class _Window:
-    """The part of a text that is being parsed; it grows as values need it."""
-
-    def __init__(self, source: TextIO) -> None:
-        self._source = source
-        self._decode = json.JSONDecoder(object_pairs_hook=single_keys).raw_decode
-        self._text, self._place, self._largest = "", 0, _CHUNK
-
-    def take_character(self) -> str:
-        """The next character that is not blank; empty at the end."""
-        while True:
-            self._place = _BLANKS.match(self._text, self._place).end()  # type: ignore[union-attr]  # any text
-            if self._place < len(self._text):
-                self._place += 1
-                return self._text[self._place - 1]
-            if not self._grow():
-                return ""
-
-    def put_back(self) -> None:
-        """Put the last character back."""
-        self._place -= 1
-
-    def take_value(self) -> Any:
-        """The next value."""
-        if self.take_character():
-            self.put_back()
-        # Text for the largest value so far: parsing half a value would be repeated from its start.
-        while len(self._text) - self._place <= self._largest and self._grow():
-            pass
-        while True:
-            try:
-                value, end = self._decode(self._text, self._place)
-            except RepeatedKeyError:
-                raise
-            except ValueError:
-                if not self._grow():
-                    raise
-                continue
-            if end < len(self._text) or not self._grow():  # the end may cut a number
-                self._largest = max(self._largest, end - self._place)
-                self._place = end
-                return value
-
-    def _grow(self) -> bool:
-        """Read as much again as is left; False at the end of the text."""
-        rest = self._text[self._place :]
-        further = self._source.read(max(_CHUNK, len(rest)))
-        self._text, self._place = rest + further, 0
-        return bool(further)
-
-
-def _slim_members(
-    window: _Window, array: str, left_out: Collection[str]
-) -> Iterator[tuple[str, Any]]:
-    """The fields of an object and their values."""
-    for _ in _part_places(window, "{", "}"):
-        name = window.take_value()
-        _expect_character(window, ":")
-        if name == array and window.take_character() == "[":
-            window.put_back()
-            yield name, [*_slim_objects(window, left_out)]
-        else:
-            if name == array:
-                window.put_back()
-            yield name, window.take_value()
-    if window.take_character():
-        raise ValueError("more than one value")
-
-
-def _slim_objects(window: _Window, left_out: Collection[str]) -> Iterator[Any]:
-    """The values of an array, its objects without some fields."""
-    for _ in _part_places(window, "[", "]"):
-        value = window.take_value()
-        if isinstance(value, dict):
-            value = {name: part for name, part in value.items() if name not in left_out}
-        yield value
-
-
-def _part_places(window: _Window, opening: str, closing: str) -> Iterator[None]:
-    """Yield at the start of each member of an object or array; the caller takes the member."""
-    _expect_character(window, opening)
-    if window.take_character() == closing:
-        return
-    window.put_back()
-    while True:
-        yield
-        character = window.take_character()
-        if character == closing:
-            return
-        if character != ",":
-            raise ValueError(f"{character!r} where a comma is needed")
-
-
-def _expect_character(window: _Window, character: str) -> None:
-    """Take a character, which must be the next one."""
-    if window.take_character() != character:
-        raise ValueError(f"no {character!r}")
