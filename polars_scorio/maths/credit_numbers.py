@@ -181,15 +181,15 @@ class Measurement:
         """The numbers of a credit over a population."""
         asked, states = self.questions, self.questions.states
         values, bias = state_estimates(states, gains)[0], largest_bias(gains, states.n)
-        of_pairs = values[states.state], self.clusters, bias[states.state]
-        units = question_units(states, *of_pairs)
-        if asked.strata is not None:
+        if asked.strata is None:
+            of_pairs = values[states.state], self.clusters, bias[states.state]
+            units = question_units(states, *of_pairs)
+        else:
             parts = asked.strata.states
-            values, bias = state_estimates(parts, gains)[0], largest_bias(gains, parts.n)
-            units = strata_units(asked.strata, values, bias)
+            each = state_estimates(parts, gains)[0], largest_bias(gains, parts.n)
+            units = strata_units(asked.strata, *each)
         single = None if self.clusters is not None else asked.single
-        mean = asked.mean(state_estimates(states, gains)[0])
-        return sample_numbers(mean, replace(units, single=single), self.confidence)
+        return sample_numbers(asked.mean(values), replace(units, single=single), self.confidence)
 
 
 def _as_range(numbers: Numbers, low: Numbers, high: Numbers) -> Numbers:

@@ -92,12 +92,6 @@ def fixed_gains(gains: Floats) -> GainsOf:
     return lambda n: gains  # noqa: ARG005 - it is the same for each n
 
 
-def group_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
-    """The unbiased estimate of each group, and its complement."""
-    up, down = state_estimates(states, gains)
-    return states.mean(up), states.mean(down)
-
-
 def state_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
     """The unbiased estimate of a question in each state, and its complement."""
     n, c = states.n, states.counts[:, 1]

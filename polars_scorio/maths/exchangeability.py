@@ -161,9 +161,7 @@ def most_multiples(n: int, d: int) -> float:
     """The largest chance, over all rates, that d divides a number of successes above 0, below n."""
     rate = np.sin(np.linspace(0, np.pi / 2, _GRID + 2)[1:-1]) ** 2
     j = np.arange(1, n)
-    gammaln = scipy.special.gammaln
-    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
-    logs = ways + j * np.log(rate)[:, None] + (n - j) * np.log1p(-rate)[:, None]
+    logs = log_choose(n, j) + j * np.log(rate)[:, None] + (n - j) * np.log1p(-rate)[:, None]
     chances = np.exp(logs - logs.max(axis=1, keepdims=True))
     return float((chances[:, j % d == 0].sum(1) / chances.sum(1)).max())
 
@@ -241,6 +239,18 @@ def counts_of(chances: Floats) -> Floats:
         laws[1 : number + 2] += happens
     each = [reduce(np.convolve, laws[..., column].T) for column in range(columns)]
     return np.array(each).reshape(columns, -1)[:, : events + 1].T
+
+
+def count_tails(chances: Floats, observed: int) -> Floats:
+    """Chances that at most, and at least, so many independent events happen."""
+    # Exact for up to 2,000 events; above, normal with continuity correction.
+    if chances.size > _MOST_CONVOLVED:
+        gap = np.array([1, -1]) * (observed - chances.sum())
+        return np.asarray(
+            scipy.special.ndtr((gap + 0.5) / np.sqrt((chances * (1 - chances)).sum()))
+        )
+    counts = counts_of(chances[:, None])[:, 0]
+    return np.array([counts[: observed + 1].sum(), counts[observed:].sum()])
 
 
 def at_least_bound(k: Floats, count: Floats, expected: Floats) -> Floats:
@@ -377,8 +387,8 @@ def _drawn_successes(n: Ints, c: Ints, questions: Ints, size: int) -> _ThinnedQu
     """The draws from the questions with more trials than `size`."""
     longer, wanted = n > size, np.arange(size + 1)
     total, successes = n[longer, None], c[longer, None]
-    ways = _log_choose(successes, wanted) + _log_choose(total - successes, size - wanted)
-    chances = np.exp(ways - _log_choose(total, np.full(1, size)))
+    ways = log_choose(successes, wanted) + log_choose(total - successes, size - wanted)
+    chances = np.exp(ways - log_choose(total, np.full(1, size)))
     return _ThinnedQuestions(
         size, int(questions[n == size].sum()), np.asarray(questions[longer] @ chances)
     )
@@ -393,8 +403,8 @@ def _stop_chances(kind: str, draws: Sequence[_ThinnedQuestions], least: int) -> 
         of_draw = _STOPS[kind](np.full(size + 1, size), successes)
         agree = longer @ (of_draw[:, None] == values)
         short_ones = np.full(1, short)
-        every = _log_choose(longer.sum() + short_ones, short_ones)
-        logs += _log_choose(agree + short, short_ones) - every
+        every = log_choose(longer.sum() + short_ones, short_ones)
+        logs += log_choose(agree + short, short_ones) - every
     return np.asarray(np.exp(logs))
 
 
@@ -417,14 +427,7 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
     if mixed.sum() < FEWEST:
         return FEW
     rates, observed = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
-    if rates.size > _MOST_CONVOLVED:
-        sigma = np.sqrt((rates * (1 - rates)).sum())
-        gap = np.array([1, -1]) * (observed - rates.sum())
-        tails = scipy.special.ndtr((gap + 0.5) / sigma)
-    else:
-        chances = counts_of(rates[:, None])[:, 0]
-        tails = np.array([chances[: observed + 1].sum(), chances[observed:].sum()])
-    expected = float(rates.sum())
+    tails, expected = count_tails(rates, observed), float(rates.sum())
     return CheckResult(
         min(1.0, 2 * float(tails.min())), "", "rewards", observed, expected, int(mixed.sum())
     )
@@ -489,7 +492,7 @@ def stopping_by_order(present: Flags, success: Flags) -> CheckResult:
     return CheckResult(min(1.0, p), "", "order", observed, expected, k)
 
 
-def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
+def log_choose(total: Floats | Ints | int, part: Floats | Ints | int) -> Floats:
     """Log of a binomial coefficient, also of numbers that are not whole; -inf if it is 0."""
     gammaln = scipy.special.gammaln
     return np.asarray(gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1))
@@ -555,7 +558,7 @@ def repeated_questions(present: Flags, success: Flags) -> tuple[CheckResult, Fla
     questions = present.shape[1]
     repeats = np.zeros(questions, np.bool_)
     n, c = present.sum(2), success.sum(2)
-    ways = np.exp(np.minimum(_log_choose(n, c).sum(0), _MOST_LOG))
+    ways = np.exp(np.minimum(log_choose(n, c).sum(0), _MOST_LOG))
     facts = _row_keys(np.packbits(present, axis=2).transpose(1, 0, 2), c.T)
     outcomes = np.packbits(success, axis=2).transpose(1, 0, 2)
     same = np.unique(facts, return_inverse=True)[1].ravel()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
-from polars_scorio.maths.judges import JudgedRate, JudgeRates
+from polars_scorio.maths.judges import JudgeRates
 from polars_scorio.maths.populations import rate_ends, unit_interval
 from polars_scorio.maths.posteriors import Target
 
@@ -22,6 +23,15 @@ def hardly_labelled(trials: Floats, labels: Floats) -> Mask:
     [True, False, False]
     """
     return np.asarray((labels < trials) & (labels < LEAST_OF_VERDICT))
+
+
+class LabelledRate(NamedTuple):
+    """The accuracy of each group with its interval, and its standard deviation, (G,); or NaN."""
+
+    estimate: Floats
+    lo: Floats
+    hi: Floats
+    sigma: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,30 +96,7 @@ class LabelledQuestions:
             for number in (parts.estimate, np.sqrt(variance), effective)
         )
         lo, hi = unit_interval(estimate, 1 - estimate, effective, (1 - confidence) / 2)
-        return LabelledRate(JudgedRate(estimate, lo, hi), sigma)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledRate:
-    """The accuracy of each group with its interval, and its standard deviation, shape (G,)."""
-
-    rate: JudgedRate
-    sigma: Floats
-
-    @property
-    def estimate(self) -> Floats:
-        """The accuracy."""
-        return self.rate.estimate
-
-    @property
-    def lo(self) -> Floats:
-        """Lower end of the interval."""
-        return self.rate.lo
-
-    @property
-    def hi(self) -> Floats:
-        """Upper end of the interval."""
-        return self.rate.hi
+        return LabelledRate(estimate, lo, hi, sigma)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,9 +14,9 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
+from polars_scorio.maths.exchangeability import count_tails
 
 _SAME = 1 + 1e-12  # p-values whose ratio is less are the same: the rest is rounding
-_CONVOLVED = 2_000  # questions up to which the chance of a count is exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,17 +185,5 @@ def _largest_threshold(
 
 def chance_of_at_least(number: int, chance: Floats) -> float:
     """Chance that at least `number` of some independent events with these chances happen."""
-    # Exact for up to 2,000 events that can happen; above, normal with continuity correction.
     possible = chance[chance > 0]
-    if number <= 0:
-        return 1.0
-    if possible.size > _CONVOLVED:
-        sigma = np.sqrt(np.sum(possible * (1 - possible)))
-        return float(scipy.special.ndtr(-(number - 0.5 - possible.sum()) / sigma))
-    exactly = np.zeros(possible.size + 1)
-    exactly[0] = 1.0
-    for events, one in enumerate(possible.tolist(), start=1):
-        none, some = exactly[:events] * (1 - one), exactly[:events] * one
-        exactly[:events] = none
-        exactly[1 : events + 1] += some
-    return float(min(exactly[number:].sum(), 1.0))
+    return min(float(count_tails(possible, number)[1]), 1.0) if number > 0 else 1.0

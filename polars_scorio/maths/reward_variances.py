@@ -37,15 +37,8 @@ class QuestionRewards:
         keys = [self.noise, self.values, self.trials, self.group]
         keys = keys if self.cluster is None else [*keys[:-1], self.cluster, keys[-1]]
         order = np.lexsort(keys)
-        cluster = None if self.cluster is None else self.cluster[order]
-        return replace(
-            self,
-            values=self.values[order],
-            noise=self.noise[order],
-            trials=self.trials[order],
-            group=self.group[order],
-            cluster=cluster,
-        )
+        names = "values", "noise", "trials", "group", *["cluster"] * (self.cluster is not None)
+        return replace(self, **{name: getattr(self, name)[order] for name in names})
 
     def total(self, of_questions: Floats | Ints | Mask) -> Floats:
         """Sum over the questions of each group, shape (G,)."""

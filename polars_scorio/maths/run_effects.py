@@ -21,6 +21,7 @@ import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.families import student_critical
 
 Numbers: TypeAlias = "Floats | float"
 
@@ -59,7 +60,7 @@ class RunVariance(NamedTuple):
     def term(self, critical: Numbers) -> Floats:
         """The addition to the variance, so that it holds at this critical value."""
         c, freedom = np.maximum(critical, _LEAST_CRITICAL), np.asarray(self.freedom)
-        stretched = (student_quantile(c, freedom) / c) ** 2 * self.variance
+        stretched = (student_critical(c, freedom) / c) ** 2 * self.variance
         return np.where(freedom > 0, np.maximum(0.0, stretched - self.of_trials), 0.0)
 
     def at(self, places: tuple[Ints, ...] | Ints | int) -> RunVariance:
@@ -203,12 +204,6 @@ def slopes_of_table(table: Floats) -> Floats:
     steps = np.diff(table)
     slopes = ((n - c) * np.insert(steps, 0, 0.0) + c * np.append(steps, 0.0)) / max(n, 1)
     return np.asarray(slopes)
-
-
-def student_quantile(critical: Numbers, freedom: Numbers) -> Floats:
-    """Student's quantile that has the tail of a normal critical value; one degree at least."""
-    tail = scipy.special.ndtr(-np.asarray(critical))
-    return np.asarray(-scipy.special.stdtrit(np.maximum(freedom, 1.0), tail))
 
 
 def difference(first: RunVariance, second: RunVariance) -> RunVariance:

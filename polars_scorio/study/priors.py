@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import check_confidence
-from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
@@ -53,55 +53,46 @@ def population(
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     counted = counted_classes(trials, weighted, binary=pairs is None)
     prior = None if earlier is None else bind_prior(earlier, trials, counted)
-    weigh = _Weighing(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
-               with_prior=prior is not None)  # fmt: skip
+    weights, with_prior = weight_array(pairs), prior is not None
 
     def weighted_rows(groups: pl.DataFrame) -> pl.DataFrame:
-        return groups.select(*trials.keys, weigh(groups[QUESTIONS]).alias(_PRIORS)).unnest(_PRIORS)
+        questions = groups[QUESTIONS]
+        fitted = QuestionCells.read(questions, counted, with_prior=with_prior).fitted
+        fitted = fitted.binary(counted.successful) if pairs is None else fitted
+        numbers = _population_numbers(fitted, weights, confidence)
+        return groups.select(*trials.keys, numbers.to_struct(_PRIORS)).unnest(_PRIORS)
 
     schema = {**trials.strata, **trials.models, **COLUMNS}
     return group_plan(trials, counted, prior).then(weighted_rows, schema).plan()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Weighing:
-    """The function from the questions of each group to the populations that they weigh."""
+def _population_numbers(fitted: States, w: Floats, confidence: float) -> pl.DataFrame:
+    """A row for each group of questions."""
+    pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")
+    icc = [_correlation_numbers(group.among, confidence) for group in pooled.groups]
+    rho, lo, hi = np.reshape(icc, (-1, 3)).T
+    with np.errstate(divide="ignore"):
+        odds = [(1 - each) / each for each in (rho, hi, lo)]
+    numbers = [*_rate_numbers(fitted, w, confidence), rho, lo, hi, *odds]
+    columns = dict(zip(_NUMBERS, numbers, strict=True))
+    frame = pl.DataFrame({"questions": fitted.size, "trials": fitted.trials, **columns})
+    return frame.with_columns(pl.col(pl.Float64).fill_nan(None)).cast(COLUMNS)  # type: ignore[arg-type]  # a dict is a mapping
 
-    classes: Classes
-    w: Floats
-    binary: bool
-    confidence: float
-    with_prior: bool
 
-    def __call__(self, groups: pl.Series) -> pl.Series:
-        """A struct for each group."""
-        fitted = QuestionCells.read(groups, self.classes, with_prior=self.with_prior).fitted
-        if self.binary:
-            fitted = fitted.binary(self.classes.successful)
-        pooled = Pooled.fit(fitted, fitted, np.arange(fitted.groups), "benchmark")
-        icc = [self._correlation(group.among) for group in pooled.groups]
-        rho, lo, hi = np.reshape(icc, (-1, 3)).T
-        with np.errstate(divide="ignore"):
-            odds = [(1 - each) / each for each in (rho, hi, lo)]
-        numbers = [*self._mean(fitted), rho, lo, hi, *odds]
-        columns = dict(zip(_NUMBERS, numbers, strict=True))
-        frame = pl.DataFrame({"questions": fitted.size, "trials": fitted.trials, **columns})
-        frame = frame.with_columns(pl.col(pl.Float64).fill_nan(None))
-        return frame.cast(COLUMNS).to_struct()  # type: ignore[arg-type]  # a dict is a mapping
+def _rate_numbers(fitted: States, w: Floats, confidence: float) -> list[Floats]:
+    """Mean weight of each group and its interval, with the questions as a sample."""
+    every = replace(fitted, counts=fitted.counts + fitted.prior)
+    asked = Measurement(Weighted(every), confidence, "population")
+    (rate,) = asked.credits([fixed_gains(np.ones(1))])
+    first, last = (float(weight) for weight in w)
+    ends = (rate.lo, rate.hi) if last >= first else (rate.hi, rate.lo)
+    return [first + (last - first) * each for each in (rate.estimate, *ends)]
 
-    def _mean(self, fitted: States) -> list[Floats]:
-        """Mean weight of each group and its interval, with the questions as a sample."""
-        every = replace(fitted, counts=fitted.counts + fitted.prior)
-        asked = Measurement(Weighted(every), self.confidence, "population")
-        (rate,) = asked.credits([fixed_gains(np.ones(1))])
-        first, last = (float(weight) for weight in self.w)
-        ends = (rate.lo, rate.hi) if last >= first else (rate.hi, rate.lo)
-        return [first + (last - first) * each for each in (rate.estimate, *ends)]
 
-    def _correlation(self, among: WeightedPopulations) -> list[float]:
-        """Mean over the populations, and its interval up to where other ones are nearer."""
-        weight, values = among.weight, among.correlation
-        mu = np.array(weight @ values)
-        sigma = np.sqrt(weight @ (values - mu) ** 2)
-        lo, hi = (float(each) for each in beta_interval(mu, sigma, self.confidence, (0.0, 1.0)))
-        return [float(mu), _BETWEEN[lo >= _BETWEEN].max(), _BETWEEN[hi <= _BETWEEN].min()]
+def _correlation_numbers(among: WeightedPopulations, confidence: float) -> list[float]:
+    """Mean over the populations, and its interval up to where other ones are nearer."""
+    weight, values = among.weight, among.correlation
+    mu = np.array(weight @ values)
+    sigma = np.sqrt(weight @ (values - mu) ** 2)
+    lo, hi = (float(each) for each in beta_interval(mu, sigma, confidence, (0.0, 1.0)))
+    return [float(mu), _BETWEEN[lo >= _BETWEEN].max(), _BETWEEN[hi <= _BETWEEN].min()]

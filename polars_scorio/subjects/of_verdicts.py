@@ -38,7 +38,7 @@ from polars_scorio.counting.tally import QUESTIONS, group_plan, trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, ReachPairs
 from polars_scorio.maths.credit_numbers import Measurement
-from polars_scorio.maths.credits import GainsOf, RootDraw, fixed_gains, group_estimates
+from polars_scorio.maths.credits import GainsOf, RootDraw, fixed_gains, state_estimates
 from polars_scorio.maths.interval import (
     Estimate,
     MeasuredPairs,
@@ -594,12 +594,17 @@ class JudgedNumbers:
         """Critical value of the intervals."""
         return float(-scipy.special.ndtri(self._tail))
 
+    @property
+    def _verdict_rate(self) -> Floats:
+        """The rate of verdicts "right" of each group."""
+        return self.states.mean(state_estimates(self.states, _ONE_TRIAL)[0])
+
     def _labelled_accuracy(self, name: str) -> Scores:
         """Accuracy by labels on these trials."""
         labels, z = self.judges.labels, self._critical
         assert labels is not None
         accuracy = labels.questions.accuracy(self.confidence, self.target)
-        judged = group_estimates(self.states, _ONE_TRIAL)[0]
+        judged = self._verdict_rate
         verdicts = labels.questions.verdict_sums()
         unknown: Mask = np.asarray(hardly_labelled(*verdicts).any(axis=0))
         self._warn_of_contradictions(accuracy, judged, unknown)
@@ -622,7 +627,7 @@ class JudgedNumbers:
 
     def _sampled_accuracy(self, name: str) -> Scores:
         """Accuracy by a calibration sample from elsewhere."""
-        judged, rates = group_estimates(self.states, _ONE_TRIAL)[0], self.judges.rates
+        judged, rates = self._verdict_rate, self.judges.rates
         noisy, questions = self._verdict_estimate(judged)
         accuracy = judged_accuracy(judged, questions, rates, self._critical)
         warn_of_hopeless(name, np.isnan(accuracy.estimate), rates, self._critical)
