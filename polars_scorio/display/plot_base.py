@@ -52,7 +52,7 @@ from polars_scorio.study.request import (
     on_levels,
     view_of,
 )
-from polars_scorio.subjects.scores import LABEL_COUNT
+from polars_scorio.subjects.scores import BOUNDS, LABEL_COUNT
 
 _PANELS = 24  # more of them are no picture any more
 
@@ -206,9 +206,10 @@ class PlotBase:
                     "the labels do not show that the judge is good enough. Label more trials, or "
                     "draw a smaller k"
                 )
+            bounds = ", or say with bounds= which rewards there may be" * (BOUNDS in rows.columns)
             raise ValueError(
                 f"{subject.metric.name}: nothing is known of k={[*subject.metric.row_sizes]}, more "
-                "than the trials of some question: draw a smaller one"
+                f"than the trials of some question: draw a smaller one{bounds}"
             )
         return subject, marked_rows(known, subject.metric)
 

@@ -205,18 +205,28 @@ class Votes(QuestionGroups):
 
 
 def vote_estimate(
-    votes: Votes, k: int, ties: Ties = "split", strata: Subgroups[Votes] | None = None
+    votes: Votes,
+    k: int,
+    ties: Ties = "split",
+    strata: Subgroups[Votes] | None = None,
+    short: float = np.nan,
 ) -> Estimate:
-    """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials."""
+    """Variance estimate of the votes of k trials in each group.
+
+    Questions of fewer trials have the chance `short`, without noise; NaN: nothing is known.
+    """
     # Sigma is at least what one trial can change: trials that all agree seem to have no noise.
     sums_of = (strata or Subgroups.from_whole_groups(votes)).weighted_sums
-    each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
+    lacking = votes.ballots.trials < k
+    each = np.where(lacking, short, vote_success(votes.ballots, k, ties))
+    size = 1 / sums_of(np.ones(votes.kind_count), 2)
     estimate, rest = sums_of(each), sums_of(1 - each)
     mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
     unbiased = vote_noise(votes.ballots, k, ties)
     # A single trial tells nothing of its question; the mean of all bounds the sum of those.
-    single = np.isnan(unbiased) & (votes.ballots.trials >= k)
-    known, unknown, of_one = np.where(single, 0.0, unbiased), single.astype(float), mean * mean_rest
+    single = np.isnan(unbiased) & ~lacking
+    known, unknown = np.where(single | lacking, 0.0, unbiased), single.astype(float)
+    of_one = mean * mean_rest
     total = sums_of(known, 2) + sums_of(unknown, 2) * of_one
     square = sums_of(known**2, 4) + sums_of(unknown, 4) * of_one**2
     trials = size * sums_of(votes.ballots.trials.astype(float))

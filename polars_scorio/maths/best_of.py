@@ -19,7 +19,7 @@ from polars_scorio.maths.array_rows import (
     row_batches,
     weight_range,
 )
-from polars_scorio.maths.credits import fixed_gains, state_estimates
+from polars_scorio.maths.credits import EndDraw, fixed_gains, state_estimates
 from polars_scorio.maths.draws import (
     all_success,
     chances_and_growth,
@@ -36,8 +36,11 @@ from polars_scorio.maths.interval import (
 from polars_scorio.maths.questions import States, Subgroups
 
 
-def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
-    """Expected best reward of k trials drawn without replacement, shape (S,); NaN if ``k > n``."""
+def expected_best(counts: Ints, rewards: Floats, k: int, *, upper: bool | None = None) -> Floats:
+    """Expected best reward of k trials drawn without replacement, shape (S,).
+
+    If ``k > n``, NaN, or an end: the best of all n trials, or the best there is (`upper`).
+    """
     # F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1, summed by parts over the levels, so
     # that rewards of one sign never cancel.
     require_weight_per_category(counts, rewards)
@@ -50,6 +53,9 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
         below, above, pair = _distinct_masses(below, n[rows, None] - (k - 1) - below)
         miss, hit = power_chances(above, below, k)
         best[rows] = _mean_best(levels, miss[pair], hit[pair])
+    if upper is not None:
+        of_all = np.where(counts[n < k] > 0, rewards, levels[0]).max(axis=1)
+        best[n < k] = levels[-1] if upper else of_all
     return best
 
 
@@ -100,23 +106,32 @@ def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
 
 
 def best_variances(
-    states: States, w: Floats, sizes: list[int], strata: Subgroups[States] | None = None
+    states: States,
+    w: Floats,
+    sizes: list[int],
+    strata: Subgroups[States] | None = None,
+    *,
+    upper: bool | None = None,
 ) -> list[Estimate]:
-    """Variance estimates (G,) of the best reward of k, for each k in `sizes`; or NaN."""
+    """Variance estimates (G,) of the best reward of k, for each k in `sizes`; see `expected_best`.
+
+    A question at its upper end has no noise.
+    """
     # Two rewards give the result of Pass@k.
     rewards, level = np.unique(w, return_inverse=True)
     low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
     if not width:
-        return [_constant_variance(states, low, k) for k in sizes]
+        return [_constant_variance(states, low, k if upper is None else 0) for k in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
     asked = [Weighted(states.binary(each), strata and strata.binary(each)) for each in below]
     urns = _group_urns(Weighted(states, strata), level, asked, gaps)
     results = []
     for k in sizes:
-        matrices = [_reward_correlations(urn, k) for urn in urns]
+        matrices = [_reward_correlations(urn, k, upper=bool(upper)) for urn in urns]
         correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
         draw = fixed_gains(all_success(k))
+        draw = draw if upper is None else EndDraw(draw, upper=not upper)
         staying = MeanNoise(*np.stack([mean_noises(each, [draw])[0] for each in asked], axis=1))
         means = [[each.mean(one) for one in state_estimates(each.states, draw)] for each in asked]
         stay, rise = np.tensordot(gaps, means, 1)
@@ -158,16 +173,15 @@ def _group_urns(whole: Weighted, level: Ints, asked: list[Weighted], gaps: Float
     return urns
 
 
-def _reward_correlations(urn: _Urn, k: int) -> Floats:
+def _reward_correlations(urn: _Urn, k: int, *, upper: bool) -> Floats:
     """Correlations of the estimates that all of k trials stay at or below a reward, (L-1, L-1)."""
     steps = urn.below.shape[1]
     covariance = np.zeros((steps, steps))
-    if urn.n.min() < k:
-        return covariance
-    for rows in row_batches(np.arange(urn.n.size), steps * (2 * k + 1)):
-        covariance += _reward_covariances(
-            urn.n[rows], urn.below[rows], urn.total[rows], urn.square[rows], k
-        )
+    drawn = np.where(urn.n < k, 0 if upper else urn.n, k)
+    for size in np.unique(drawn[drawn > 0]).tolist():
+        for rows in row_batches(np.flatnonzero(drawn == size), steps * (2 * size + 1)):
+            part = urn.n[rows], urn.below[rows], urn.total[rows], urn.square[rows]
+            covariance += _reward_covariances(*part, size)
     covariance = np.triu(covariance) + np.triu(covariance, 1).T
     sigma = np.sqrt(np.diag(covariance))
     scale = np.outer(sigma, sigma)

@@ -71,7 +71,7 @@ class QuestionRewards:
         """Noise of each question, with that of single trials taken from other questions."""
         # Trials are often fewest where the noise is largest: a single trial has the larger of the
         # mean variance of a trial and that between single trials. NaN if all are single.
-        single = self.trials == 1
+        single = (self.trials == 1) & np.isnan(self.noise)
         several = self.total(~single)
         of_trial = self.total(np.where(single, 0.0, self.trials * self.noise))
         within = np.divide(of_trial, several, out=np.full(several.shape, np.nan), where=several > 0)
@@ -183,29 +183,40 @@ class GroupRewards:
         values = np.clip((self.mean - self.low[self.group]) / self._unit, 0.0, 1.0)
         return self._questions(values, noise, 1)
 
-    def best(self, k: int) -> QuestionRewards:
-        """The expected best of k trials of each question."""
-        unit, offsets = self._listed()
-        return self._questions(best_of_rewards(unit, offsets, k), best_noise(unit, offsets, k), k)
+    def best(self, k: int, *, upper: bool | None = None) -> QuestionRewards:
+        """The expected best of k trials of each question; of fewer, NaN or an end of the range."""
+        return self._questions(*self._best_of(self._listed(), k, upper=upper), k)
 
-    def worst(self, k: int) -> QuestionRewards:
-        """The expected worst of k trials of each question."""
-        unit, offsets = self._listed()
-        return self._questions(
-            1 - best_of_rewards(1 - unit, offsets, k), best_noise(1 - unit, offsets, k), k
-        )
+    def worst(self, k: int, *, upper: bool | None = None) -> QuestionRewards:
+        """The expected worst of k trials of each question, as `best`."""
+        mirrored = None if upper is None else not upper
+        values, noise = self._best_of(1 - self._listed(), k, upper=mirrored)
+        return self._questions(1 - values, noise, k)
+
+    def _best_of(self, unit: Floats, k: int, *, upper: bool | None) -> tuple[Floats, Floats]:
+        """The expected best of k numbers of each question, and its noise."""
+        offsets, short = np.append(0, np.cumsum(self.trials)), self.trials < k
+        best, noise = best_of_rewards(unit, offsets, k), best_noise(unit, offsets, k)
+        if upper is None or not short.any():
+            return best, noise
+        if upper:
+            return np.where(short, 1.0, best), np.where(short, 0.0, noise)
+        for size in np.unique(self.trials[short]).tolist():
+            some = self.trials == size
+            best[some] = best_of_rewards(unit, offsets, size)[some]
+            noise[some] = best_noise(unit, offsets, size)[some]
+        return best, noise
 
     @property
     def _unit(self) -> Floats:
         """The range of the rewards of each question."""
         return np.where(self.width > 0, self.width, 1.0)[self.group]
 
-    def _listed(self) -> tuple[Floats, Ints]:
-        """The rewards on the scale of the range, and the offsets of the questions."""
+    def _listed(self) -> Floats:
+        """The rewards on the scale of the range."""
         assert self.rewards is not None  # listed for metrics that need them
         low, unit = self.low[self.group], self._unit
-        scaled = (self.rewards - np.repeat(low, self.trials)) / np.repeat(unit, self.trials)
-        return scaled, np.append(0, np.cumsum(self.trials))
+        return (self.rewards - np.repeat(low, self.trials)) / np.repeat(unit, self.trials)
 
     def _questions(self, values: Floats, noise: Floats, k: int) -> QuestionRewards:
         return QuestionRewards(values, noise, self.trials, self.group, self.groups, k, self.cluster)

@@ -529,9 +529,21 @@ class Metric(ABC):
         """
         return None
 
+    def at_end(self, *, upper: bool) -> Self | None:
+        """The metric with questions of fewer than k trials at an end of what they may have.
+
+        Such metrics have an estimate of all questions; from one end to the other reaches the range
+        that is known beyond the trials. None: a metric has none, or its `draw` has it.
+        """
+        return None
+
     def blend_of_means(self, k: int | None) -> BlendOfMeans | None:
         """The two means over the questions that the metric blends; None if it blends none."""
         return None
+
+    def kind_estimates(self, questions: Any, k: int | None) -> Floats:  # noqa: ANN401 - by the metric
+        """The unbiased estimate of each kind of question; arguments as for `variances`."""
+        return self.summary(SeparatePosteriors(questions.alone), k).estimate
 
     def variances(
         self,

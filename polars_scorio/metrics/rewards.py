@@ -41,6 +41,7 @@ class ExtremeMetric(RewardMetric):
 
     worst: bool
     range_given: bool  # by the user: the bounds are the range of rewards
+    upper: bool | None = None  # end of questions with fewer than k trials; None: unknown
 
     calibrated = True
 
@@ -52,7 +53,12 @@ class ExtremeMetric(RewardMetric):
     def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
         """The expected best, or worst, reward of k trials of each question, and its noise."""
         assert k is not None  # metrics of draws have one
-        return rewards.worst(k) if self.worst else rewards.best(k)
+        best = rewards.worst if self.worst else rewards.best
+        return best(k, upper=self.upper)
+
+    def at_end(self, *, upper: bool) -> Self:
+        """The metric if questions have so far the best (worst) of k trials, or it is the bound."""
+        return replace(self, upper=upper)
 
     def weighing(self, w: WeightPairs) -> Self:
         """The metric with these weights, if it has none; bounds that were its range follow it."""
@@ -72,7 +78,9 @@ class ExtremeMetric(RewardMetric):
     ) -> list[Estimate]:
         """The variance of the best or the worst of three or more rewards, or of one, for each k."""
         sizes = [k for k in self.k if k is not None]
-        estimates = best_variances(questions, self._ordered_weights, sizes, strata)
+        estimates = best_variances(
+            questions, self._ordered_weights, sizes, strata, upper=self._best_end
+        )
         return [self._mirrored_variance(noisy) for noisy in estimates] if self.worst else estimates
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
@@ -86,7 +94,8 @@ class ExtremeMetric(RewardMetric):
             return best_moments(nu, (w - origin) / unit, k)
 
         mu, sigma = posterior.integrate(moments)
-        estimate = posterior.states.mean(expected_best(posterior.states.counts, w, k))
+        best = expected_best(posterior.states.counts, w, k, upper=self._best_end)
+        estimate = posterior.states.mean(best)
         mean, deviation = origin + unit * mu, unit * sigma
         # The worst reward is the best of the negative ones, and 0 - 0 has no sign.
         return (
@@ -99,6 +108,11 @@ class ExtremeMetric(RewardMetric):
     def _ordered_weights(self) -> Floats:
         """The weights, of which the metric is about the largest; negative for the worst."""
         return -self.weights if self.worst else self.weights
+
+    @property
+    def _best_end(self) -> bool | None:
+        """The end of the best of `_ordered_weights`."""
+        return self.upper if self.upper is None else self.upper != self.worst
 
     def _mirrored_variance(self, noisy: Estimate) -> Estimate:
         """The variance of a reward from that of its negative."""
@@ -140,7 +154,9 @@ def max_at_k(
     -----
     With the rewards r_1 < ... < r_L and F_l trials of at most r_l, the estimate of a question is
     r_L - sum (r_{l+1} - r_l) C(F_l, k) / C(n, k): the mean of the best over all draws of k of its n
-    trials. Real-valued rewards have no posterior, and no number if k exceeds the trials.
+    trials. If k exceeds the trials of a question, it has the best of its trials at one end of the
+    range, and the upper bound at the other. Real-valued rewards have no posterior, and no range
+    unless `bounds` are given.
 
     References
     ----------

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from polars_scorio.arguments import check_choice
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.ballots import Ties, Votes, vote_estimate, vote_success
 from polars_scorio.maths.interval import Estimate
 from polars_scorio.maths.questions import Subgroups
@@ -24,12 +25,16 @@ from polars_scorio.metrics.metric import (
     with_parameter_help,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VoteMetric(Metric):
     """A metric of the answers of k drawn trials."""
 
     ties: Ties  # what a tie of right and wrong answers is worth
+    short: float = np.nan  # the value of questions with fewer than k trials
 
     uses_prior = False
     looks_at = "answers"
@@ -40,13 +45,23 @@ class VoteMetric(Metric):
 
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its variance."""
-        assert k is not None  # the report asks for a k of this metric
-        estimate = posterior.mean(vote_success(posterior.ballots, k, self.ties))
+        estimate = posterior.mean(self.kind_estimates(posterior, k))
         return Summary(estimate, estimate, np.full_like(estimate, np.nan))
+
+    def kind_estimates(self, questions: Votes, k: int | None) -> Floats:
+        """The chance that the vote of k trials is right, for each kind of question."""
+        assert k is not None  # the report asks for a k of this metric
+        chance = vote_success(questions.ballots, k, self.ties)
+        return np.where(questions.ballots.trials < k, self.short, chance)
+
+    def at_end(self, *, upper: bool) -> Self:
+        """The metric if the votes of questions with fewer than k trials are right, or wrong."""
+        return replace(self, short=float(upper))
 
     def variances(self, questions: Votes, strata: Subgroups[Votes] | None = None) -> list[Estimate]:
         """The variance of the votes for each k."""
-        return [vote_estimate(questions, k, self.ties, strata) for k in self.k if k is not None]
+        asked = self.ties, strata, self.short
+        return [vote_estimate(questions, k, *asked) for k in self.k if k is not None]
 
 
 @with_parameter_help
@@ -79,7 +94,8 @@ def vote_at_k(
     The estimate is the exact mean over all draws of k of the n trials of a question. Trials with a
     null answer are drawn like others, and have no vote. No posterior of votes is published: the
     numbers are calibrated under every `prior`, with the noise of each question from the jackknife
-    [2]_ or an upper bound. They are null if k exceeds the trials of a question.
+    [2]_ or an upper bound. If k exceeds the trials of a question, the range has a wrong vote of it
+    at one end, and a right one at the other.
 
     References
     ----------

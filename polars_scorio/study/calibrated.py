@@ -17,17 +17,10 @@ from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.blend_variances import blend_numbers
-from polars_scorio.maths.credit_numbers import (
-    Measurement,
-    Numbers,
-    sample_numbers,
-    variance_numbers,
-)
+from polars_scorio.maths.credit_numbers import Measurement, variance_numbers
 from polars_scorio.maths.credits import Power, RootDraw
 from polars_scorio.maths.families import rising_band, statement_number
-from polars_scorio.maths.interval import Estimate, Weighted, question_units, strata_units
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
-from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.metrics.metric import Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, ViewSubject
 from polars_scorio.subjects.scores import (
@@ -38,6 +31,7 @@ from polars_scorio.subjects.scores import (
     RowScores,
     Scores,
     StretchedLaw,
+    estimated_scores,
     look_confidence,
     planned_share,
     root_of_squares,
@@ -66,37 +60,6 @@ def credit_scores(metrics: Sequence[Metric], asked: Measurement) -> dict[Row, Sc
         (metric.name, k): Scores.from_credit(numbers.scaled(*metric.support), metric)
         for (metric, k), numbers in zip(rows, asked.credits(draws), strict=True)
     }
-
-
-def category_macro_numbers(
-    metric: Metric, cells: QuestionCells, confidence: Floats | float, target: Target
-) -> dict[Row, Scores]:
-    """The numbers of a metric that is no credit, for means over the strata of each cell.
-
-    Over populations, each question has an unbiased estimate, and the bound needs nothing else.
-    """
-    strata = cells.strata
-    assert strata is not None
-    if target == "benchmark":
-        variances = metric.variances(cells.states, strata)
-        each = [variance_numbers(noisy, confidence) for noisy in variances]
-    else:
-        alone = SeparatePosteriors(strata.states.alone)
-        values = [metric.summary(alone, k).estimate for k in metric.row_sizes]
-        each = [_strata_numbers(metric, strata, one, confidence) for one in values]
-    rows = zip(metric.row_sizes, each, strict=True)
-    return {(metric.name, k): Scores.from_credit(numbers, metric) for k, numbers in rows}
-
-
-def _strata_numbers(
-    metric: Metric, strata: Subgroups[States], values: Floats, confidence: Floats | float
-) -> Numbers:
-    """The mean of strata whose questions are a sample, from the value of each state."""
-    low, high = metric.support
-    unit = (values - low) / ((high - low) or 1.0)
-    units = strata_units(strata, unit)
-    mean = np.bincount(units.group, units.weight * units.number * units.values, units.groups)
-    return sample_numbers(mean.astype(np.float64), units, confidence).scaled(low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,30 +108,32 @@ class CalibratedInference(Inference):
         confidence, facts = self._at_look(confidence, cells)
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
-        counted = list[tuple[Metric, View]]()
+        weighed, blends = list[Metric](), list[Metric]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         of_subjects = defaultdict[ViewSubject, list[Metric]](list)
         for metric, view in asked:
             subject, successes = cells.subject(view), credited_classes(metric, view, cells.classes)
             if subject is not None:
                 of_subjects[subject].append(metric)
-            elif successes is None:
-                counted.append((metric, view))
-            else:
+            elif successes is not None:
                 credited[successes].append(metric)
+            else:
+                (blends if view == "success" else weighed).append(metric)
 
-        weighted = cache(cells.weighted)
+        @cache
+        def measured(successes: tuple[int, ...]) -> Measurement:
+            clustered = clusters and clusters.binary([*successes])
+            return Measurement(cells.weighted(successes), confidence, self.target, clustered)
+
         rows = dict[Row, Scores]()
         for subject, metrics in of_subjects.items():
             rows |= subject.numbers(metrics, cells, confidence, self.target)
-        for metric, view in counted:
-            success = tuple(cells.classes.successful)
-            estimates = weighted(success) if view == "success" else cells.states
-            rows |= self._estimated_numbers(metric, estimates, cells, clusters, confidence)
+        if weighed:
+            rows |= estimated_scores(weighed, cells.states, confidence, self.target, clusters)
+        for metric in blends:
+            rows |= _blend_scores(metric, measured(tuple(cells.classes.successful)))
         for successes, metrics in credited.items():
-            clustered = clusters and clusters.binary([*successes])
-            measured = Measurement(weighted(successes), confidence, self.target, clustered)
-            rows |= credit_scores(metrics, measured)
+            rows |= credit_scores(metrics, measured(successes))
         if not facts:
             return rows
         return {row: numbers.with_facts(**facts) for row, numbers in rows.items()}
@@ -201,7 +166,10 @@ class CalibratedInference(Inference):
             elif successes is not None and not sampled:
                 credited[successes].append(metric)
             elif view == "categories" and not sampled:
-                scores |= category_macro_numbers(metric, cells, confidence, self.target)
+                strata = cells.strata
+                scores |= estimated_scores(
+                    [metric], cells.states, confidence, self.target, strata=strata
+                )
         return scores | macro_numbers(credited, cells, confidence, self.target)
 
     def ranking_numbers(
@@ -230,38 +198,17 @@ class CalibratedInference(Inference):
         below = np.where(measured, mean - root_of_squares(mu - lo), lo.mean(axis=1))
         return below, np.where(measured, mean + root_of_squares(hi - mu), hi.mean(axis=1))
 
-    def _estimated_numbers(
-        self,
-        metric: Metric,
-        estimates: Weighted | States,
-        cells: QuestionCells,
-        clusters: Subgroups[States] | None,
-        confidence: Floats | float,
-    ) -> dict[Row, Scores]:
-        """The numbers of a metric that estimates its own variance."""
 
-        def of_variance(k: int | None, noisy: Estimate) -> Numbers:
-            """About a population, with the spread of the questions."""
-            blended = metric.blend_of_means(k)
-            if blended is not None and isinstance(estimates, Weighted):
-                clustered = clusters and clusters.binary([*cells.classes.successful])
-                asked = Measurement(estimates, confidence, self.target, clustered)
-                return blend_numbers(asked, blended, noisy)
-            if self.target == "benchmark":
-                return variance_numbers(noisy, confidence)
-            states = cells.states
-            values = metric.summary(SeparatePosteriors(states.alone), k).estimate
-            unit = (values - noisy.low) / (noisy.width or 1.0)
-            units = question_units(states, unit[states.state], clusters)
-            numbers = sample_numbers(states.mean(unit), units, confidence)
-            return numbers.scaled(noisy.low, noisy.width + noisy.low)
-
-        with quiet_infinities(metric):
-            variances = zip(metric.row_sizes, metric.variances(estimates), strict=True)
-            return {
-                (metric.name, k): Scores.from_credit(of_variance(k, noisy), metric)
-                for k, noisy in variances
-            }
+def _blend_scores(metric: Metric, asked: Measurement) -> dict[Row, Scores]:
+    """The scores of blends of means over the questions."""
+    with quiet_infinities(metric):
+        scores = dict[Row, Scores]()
+        for row, noisy in zip(metric.rows, metric.variances(asked.questions), strict=True):
+            numbers = variance_numbers(noisy, asked.confidence)
+            if blended := metric.blend_of_means(row[1]):  # None: it has no range
+                numbers = blend_numbers(asked, blended, noisy)
+            scores[row] = Scores.from_credit(numbers, metric)
+        return scores
 
 
 ADJUSTED, ALONE, ALL_SIZES = "adjusted_for", "each row alone", "all k"

@@ -16,6 +16,7 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -58,7 +59,14 @@ from polars_scorio.subjects.question_cells import (
     QuestionCells,
     RewardSubject,
 )
-from polars_scorio.subjects.scores import BOUNDS, RewardLaw, Row, Scores, StretchedLaw
+from polars_scorio.subjects.scores import (
+    BOUNDS,
+    RewardLaw,
+    Row,
+    Scores,
+    StretchedLaw,
+    ranged_numbers,
+)
 
 RewardRange: TypeAlias = "tuple[float, float]"
 
@@ -226,23 +234,27 @@ class RewardSums(RewardSubject):
     ) -> dict[Row, Scores]:
         """The numbers of metrics of real-valued rewards, for each draw size and cell."""
         scores = dict[Row, Scores]()
+        measured = partial(self._measured, cells=cells, confidence=confidence, target=target)
         for metric in metrics:
-            low, width = self.ranges(metric, cells)
-            bounds = np.full(low.size, self.bounds_of(metric))
-            for k in metric.row_sizes:
-                questions = self.of_questions(metric, k, cells)
-                if target == "benchmark":  # these questions are no sample of clusters
-                    questions = replace(questions, cluster=None)
-                questions = questions.ordered()
-                numbers = (
-                    _benchmark_numbers(
-                        RewardNoise.from_questions(questions, low, width), confidence
-                    )
-                    if target == "benchmark"
-                    else _population_numbers(questions, low, width, confidence)
-                )
-                scores[metric.name, k] = numbers.with_facts(bounds=bounds)
+            given = self.given_range(metric) is not None
+            each = ranged_numbers(metric, measured) if given else measured(metric)
+            bounds = np.full(cells.states.groups, self.bounds_of(metric))
+            rows = zip(metric.rows, each, strict=True)
+            scores |= {row: numbers.with_facts(bounds=bounds) for row, numbers in rows}
         return scores
+
+    def _measured(
+        self, metric: Metric, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> list[Scores]:
+        """The numbers of a metric for each draw size."""
+        asked = [self.of_questions(metric, k, cells) for k in metric.row_sizes]
+        low, width = self.ranges(metric, cells)
+        if target == "population":
+            return [_population_numbers(each.ordered(), low, width, confidence) for each in asked]
+        # These questions are no sample of clusters.
+        alone = (replace(each, cluster=None).ordered() for each in asked)
+        noises = (RewardNoise.from_questions(each, low, width) for each in alone)
+        return [_benchmark_numbers(each, confidence) for each in noises]
 
     @property
     def sums(self) -> bool:

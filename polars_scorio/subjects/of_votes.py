@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
 
 import numpy as np
 import polars as pl
@@ -25,13 +24,11 @@ from polars_scorio.counting.roles import is_label
 from polars_scorio.counting.tally import success_count
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.ballots import Ballots, Votes
-from polars_scorio.maths.credit_numbers import Numbers, sample_numbers, variance_numbers
-from polars_scorio.maths.interval import Estimate, question_units, strata_units
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.questions import Subgroups
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Confidence, Metrics, QuestionCells, ViewSubject
-from polars_scorio.subjects.scores import Row, Scores
+from polars_scorio.subjects.scores import Row, Scores, estimated_scores
 
 ANSWER = ":answer"
 # The trials of an answer that have an outcome, and how many of them are right.
@@ -65,21 +62,9 @@ class AnswerVotes(ViewSubject):
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
     ) -> dict[Row, Scores]:
         """The numbers of metrics of answers, for each draw size and cell."""
-        votes = votes_of(cells)
-        clusters = votes_of_parts(cells, cells.row_clusters()) if target == "population" else None
-
-        def numbers_of(metric: Metric, k: int | None, noisy: Estimate) -> Numbers:
-            if target == "benchmark":
-                return variance_numbers(noisy, confidence)
-            values = metric.summary(votes.alone, k).estimate[votes.state]
-            units = question_units(votes, values, clusters)
-            return sample_numbers(noisy.mu, units, confidence)
-
-        return {
-            (metric.name, k): Scores.from_credit(numbers_of(metric, k, noisy), metric)
-            for metric in metrics
-            for k, noisy in zip(metric.row_sizes, metric.variances(votes), strict=True)
-        }
+        votes, part = votes_of(cells), cells.row_clusters() if target == "population" else None
+        clusters = votes_of_parts(cells, part)
+        return estimated_scores(metrics, votes, confidence, target, clusters)
 
     def macro_numbers(
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
@@ -87,19 +72,8 @@ class AnswerVotes(ViewSubject):
         """The numbers of means over strata, but not about a population of clusters."""
         if target == "population" and cells.clusters is not None:
             return {}
-        votes, scores = votes_of_parts(cells, cells.row_strata()), dict[Row, Scores]()
-        assert votes is not None  # of a pool of strata
-        for metric in metrics:
-            variances = metric.variances(votes_of(cells), votes) if target == "benchmark" else ()
-            for k, noisy in zip_longest(metric.row_sizes, variances):
-                if noisy is None:
-                    values = metric.summary(votes.states.alone, k).estimate
-                    mean = votes.weighted_sums(values)
-                    numbers = sample_numbers(mean, strata_units(votes, values), confidence)
-                else:
-                    numbers = variance_numbers(noisy, confidence)
-                scores[metric.name, k] = Scores.from_credit(numbers, metric)
-        return scores
+        strata = votes_of_parts(cells, cells.row_strata())
+        return estimated_scores(metrics, votes_of(cells), confidence, target, strata=strata)
 
     def tally(self, trials: Trials, classes: Classes) -> Tally:
         """`BALLOTS` and `TWOFOLD` of a question, by way of its answers; empty of prior trials."""

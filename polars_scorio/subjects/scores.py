@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,12 +21,23 @@ from polars_scorio.arguments import PLANS, View
 from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, stretched
-from polars_scorio.maths.credit_numbers import Numbers
+from polars_scorio.maths.credit_numbers import (
+    Numbers,
+    sample_numbers,
+    variance_numbers,
+)
 from polars_scorio.maths.families import anytime_critical
-from polars_scorio.maths.interval import Estimate, MeasuredPairs, QuestionValues, Side
+from polars_scorio.maths.interval import (
+    Estimate,
+    MeasuredPairs,
+    QuestionValues,
+    Side,
+    question_units,
+    strata_units,
+)
 from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.power import Forecast, TrialsAhead
-from polars_scorio.maths.questions import States
+from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
 from polars_scorio.maths.reward_variances import RewardNoise
 from polars_scorio.maths.run_effects import ScoreRuns, widened
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
@@ -258,6 +269,57 @@ class Scores(NamedTuple):
 # Metric name and draw size: what distinguishes the rows of one cell.
 Row: TypeAlias = "tuple[str, int | None]"
 RowScores: TypeAlias = Mapping[Row, Scores]
+
+
+def estimated_scores(
+    metrics: Sequence[Metric],
+    questions: QuestionGroups,
+    confidence: Floats | float,
+    target: Target,
+    clusters: Subgroups[Any] | None = None,
+    strata: Subgroups[Any] | None = None,
+) -> dict[Row, Scores]:
+    """Scores of metrics that estimate their own variance, of clusters, or of means over strata."""
+
+    def sampled(metric: Metric, k: int | None) -> Numbers:
+        kinds, (low, high) = questions if strata is None else strata.states, metric.support
+        unit = (metric.kind_estimates(kinds, k) - low) / ((high - low) or 1.0)
+        if strata is None:
+            units = question_units(questions, unit[questions.state], clusters)
+            mean = questions.mean(unit)
+        else:
+            mean, units = strata.weighted_sums(unit), strata_units(strata, unit)
+        return sample_numbers(mean, units, confidence).scaled(low, high)
+
+    def measured(metric: Metric) -> list[Numbers]:
+        if target == "population":
+            return [sampled(metric, k) for k in metric.row_sizes]
+        return [variance_numbers(each, confidence) for each in metric.variances(questions, strata)]
+
+    return {
+        row: Scores.from_credit(numbers, metric)
+        for metric in metrics
+        for row, numbers in zip(metric.rows, ranged_numbers(metric, measured), strict=True)
+    }
+
+
+# Numbers of a metric, with an estimate and an interval of each group.
+NumbersT = TypeVar("NumbersT", Numbers, Scores)
+
+
+def ranged_numbers(metric: Metric, measured: Callable[[Metric], list[NumbersT]]) -> list[NumbersT]:
+    """Numbers of a metric for each k, with a range where k exceeds the trials of some question."""
+    numbers, ends = measured(metric), [metric.at_end(upper=upper) for upper in (False, True)]
+    low, high = ends
+    if low is None or high is None or not any(np.isnan(each.estimate).any() for each in numbers):
+        return numbers
+    return [
+        each._replace(
+            lo=np.where(beyond := np.isnan(each.estimate), least.lo, each.lo),
+            hi=np.where(beyond, most.hi, each.hi),
+        )
+        for each, least, most in zip(numbers, measured(low), measured(high), strict=True)
+    ]
 
 
 class Inference(ABC):

@@ -25,13 +25,19 @@ def _mean_best(rewards, k):
     return sum(max(draw) for draw in draws) / Fraction(len(draws))
 
 
-def reward_interval(logs, *, k=1, bounds=None, confidence=0.95):
-    """Estimate, sigma, lo and hi of one model; None for a number that there is not."""
+def reward_interval(logs, *, k=1, bounds=None, confidence=0.95, upper=None):
+    """Estimate, sigma, lo and hi of one model; None for a number that there is not.
+
+    Questions of fewer than k trials have the best of these, or (`upper`) the best there is.
+    """
     flat = [reward for rewards in logs for reward in rewards]
     low, high = bounds or (min(flat), max(flat))
     width = high - low
     unit = [[(x - low) / width if width else 0.0 for x in rewards] for rewards in logs]
-    both = [best_estimate(rewards, k) for rewards in unit]
+    both = [
+        (1, 0) if upper and len(rewards) < k else best_estimate(rewards, min(k, len(rewards)))
+        for rewards in unit
+    ]
     values, noise = [float(u) for u, _ in both], [None if v is None else float(v) for _, v in both]
     n, size, d = [len(rewards) for rewards in unit], len(logs), (1 - confidence) / 2
     u, z = sum(values) / size, -ndtri(d)
@@ -47,7 +53,7 @@ def reward_interval(logs, *, k=1, bounds=None, confidence=0.95):
         variance = sum(noise) / size**2
         factor = 1 + away / sum(noise) if sum(noise) else 1.0
         factor = max(factor, (stdtrit(sum(n) - size, d) / z) ** 2)
-        trials = size**2 / sum(1 / (each // k) for each in n)
+        trials = size**2 / sum(1 / max(each // k, 1) for each in n)
     sigma = None if variance is None else width * sqrt(variance)
     if not width:
         return low + width * u, sigma, None, None
@@ -63,14 +69,14 @@ def reward_interval(logs, *, k=1, bounds=None, confidence=0.95):
 
 
 def _with_singles(values, noise, n):
-    alone = [value for value, trials in zip(values, n, strict=True) if trials == 1]
+    alone = [value for value, v in zip(values, noise, strict=True) if v is None]
     if not alone:
         return noise
     others = [trials * v for v, trials in zip(noise, n, strict=True) if trials > 1]
     mean = sum(alone) / len(alone)
     between = sum((x - mean) ** 2 for x in alone) / (len(alone) - 1) if len(alone) > 1 else 0.0
     noisy = max(sum(others) / len(others), between)
-    return [noisy if trials == 1 else v for v, trials in zip(noise, n, strict=True)]
+    return [noisy if v is None else v for v in noise]
 
 
 def beta_quantile(a, b, share):

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import gammaln
 
 from polars_scorio.maths.best_of import best_variances
-from polars_scorio.maths.credits import fixed_gains
+from polars_scorio.maths.credits import EndDraw, fixed_gains
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.interval import (
     Weighted,
@@ -67,10 +67,35 @@ def overlap(nu, n, k, first, second):
     )
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_the_best_of_k_equals_plain_loops(k):
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("k", [3, 4, 9])
+def test_the_ends_of_the_better_of_two_rewards_are_those_of_a_success(k, upper):
+    states = states_of(CASES["ragged"])
+    assert k > states.counts.sum(axis=1).min()
+    (found,) = best_variances(states, np.array([0.0, 1.0]), [k], upper=upper)
+    draw = EndDraw(fixed_gains(any_success(k)), upper=upper)
+    (known,) = credit_estimates(Weighted(states), [draw])
+    # As above.
+    np.testing.assert_allclose(found.ends(0.025), known.ends(0.025), rtol=1e-8)
+
+
+@pytest.mark.parametrize("k", [3, 7])
+def test_too_few_trials_of_all_questions_leave_the_highest_reward(k):
+    counts = np.minimum(COUNTS, 2)[:, ::-1]
+    n = counts.sum(axis=1).max()
+    asked = states_of_categories(counts, QUESTIONS), W
+    (high,) = best_variances(*asked, [n + k], upper=True)
+    assert [*high.mu, *high.sigma, *np.ravel(high.ends(0.025))] == pytest.approx([2, 0, 2, 2])
+
+
+# Of five kinds of questions, all but the last one have three trials.
+@pytest.mark.parametrize(
+    ("k", "upper"), [(1, None), (2, None), (3, None), (4, False), (4, True), (6, False)]
+)
+def test_the_best_of_k_equals_plain_loops(k, upper):
     gaps, staying, rho = [1 / 3, 2 / 3], [], 0.0
     gains = fixed_gains(all_success(k))
+    gains = gains if upper is None else EndDraw(gains, upper=not upper)
     for step, gap in enumerate(gaps):
         below = COUNTS[:, : step + 1].sum(axis=1)
         group = zip(COUNTS.sum(axis=1).tolist(), below.tolist(), QUESTIONS.tolist(), strict=True)
@@ -86,14 +111,18 @@ def test_the_best_of_k_equals_plain_loops(k):
 
     covariance = np.zeros((2, 2))
     for row, h in enumerate(QUESTIONS):
+        size = int(n[row])
+        if size < k and upper:
+            continue
         for first, second in ((0, 0), (0, 1), (1, 1)):
-            covariance[first, second] += h * overlap(nu[row], int(n[row]), k, first, second)
+            draw = nu[row], size, min(k, size)
+            covariance[first, second] += h * overlap(*draw, first, second)
     r = covariance[0, 1] / sqrt(covariance[0, 0] * covariance[1, 1])
     noise = [gap * sqrt(s2) for gap, (_, _, s2, _) in zip(gaps, staying, strict=True)]
     wider = [v * part[3] for v, part in zip(noise, staying, strict=True)]
     s2 = noise[0] ** 2 + noise[1] ** 2 + 2 * r * noise[0] * noise[1]
     widened = wider[0] * (noise[0] + r * noise[1]) + wider[1] * (noise[1] + r * noise[0])
-    (found,) = best_variances(states_of_categories(COUNTS, QUESTIONS), W, [k])
+    (found,) = best_variances(states_of_categories(COUNTS, QUESTIONS), W, [k], upper=upper)
     u = sum(gap * part[0] for gap, part in zip(gaps, staying, strict=True))
     # A few roundings: far below the default of approx.
     assert found.mu[0] == pytest.approx(2 - 3 * u)

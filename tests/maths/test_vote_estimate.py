@@ -5,6 +5,7 @@ from math import factorial, prod
 
 import numpy as np
 import pytest
+from scipy.special import betaincinv
 
 from polars_scorio.maths.ballots import (
     Ballots,
@@ -91,6 +92,28 @@ def test_beyond_the_trials_there_is_no_variance():
     noisy = vote_estimate(votes, 4)
     assert np.isnan([noisy.estimate, noisy.variance, *noisy.ends(0.025)]).all()
     assert not np.isnan(vote_estimate(votes, 3).ends(0.025)).any()
+
+
+@pytest.mark.parametrize("short", [0.0, 1.0])
+def test_an_end_of_the_range_equals_plain_sums(short):
+    votes, k = ballots([[3, 2], [4, 0], [1, 1], [2, 0]]), 3
+    shares = [*vote_success(votes, k)[:2], short, short]
+    noises = [*vote_noise(votes, k)[:2], 0, 0]  # two questions have too few trials
+    u, mean = sum(shares) / 4, (sum(shares) + 0.5) / 5
+    # What one of thirteen trials can change is the least.
+    s2, square = max(sum(noises) / 16, 1 / 169), min(u, 1 - u) ** 2
+    s2 = max(s2, s2 / (square + s2) * mean * (1 - mean) / 13)
+    factor = 1 + sum(noise**2 for noise in noises) ** 0.5 / 16 / s2
+    share = square / (square + s2)
+    number = share * u * (1 - u) + (1 - share) * max(mean * (1 - mean), 4 * s2)
+    number /= s2 * factor
+    ends = (
+        betaincinv(u * number, (1 - u) * number + 1, 0.025),
+        betaincinv(u * number + 1, (1 - u) * number, 0.975),
+    )
+    group = np.zeros(4, dtype=int)
+    found = vote_estimate(Votes.tally(votes, group, 1), k, short=short)
+    assert np.ravel(found.ends(0.025)) == pytest.approx(ends, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 4, 64])

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import t
 
 import polars_scorio as ps
 from tests.differences import plus_two
@@ -224,12 +225,32 @@ def test_the_log_is_scanned_once(log, tmp_path):
     assert_frame_equal(one.collect(), accessor(log.filter(model="a")).report(VOTES, ps.bayes()))
 
 
-def test_k_beyond_the_trials_has_no_numbers(log):
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_k_beyond_the_trials_has_a_range(log, target):
     short = log.filter(~((pl.col("question") == 2) & (pl.col("trial") > 2)))
-    rows = accessor(short).vote_at_k([3, 4])
+    rows = accessor(short, target=target).vote_at_k([3, 4])
     numbers = pl.col("estimate", "sigma", "lo", "hi").null_count()
     assert rows.filter(k=3).select(numbers).row(0) == (0,) * 4
-    assert rows.filter(k=4).select(numbers).row(0) == (2,) * 4
+    assert rows.filter(k=4).select(numbers).row(0) == (2, 2, 0, 0)
+    assert rows.filter(k=4)["inference"].to_list() == ["range"] * 2
+    every = accessor(log.filter(pl.col("trial") < 3), target=target).vote_at_k(4)
+    # Nothing is known of any question.
+    assert every.select("lo", "hi").rows() == [(0.0, 1.0)] * 2
+
+
+def test_a_range_of_a_population_has_the_short_questions_at_either_end(log):
+    short = log.filter(~((pl.col("question") == 2) & (pl.col("trial") > 2)))
+    each = accessor(short).vote_at_k(4, per="question")
+    for row in accessor(short, target="population").vote_at_k(4).iter_rows(named=True):
+        values = each.filter(model=row["model"])["estimate"]
+        reaches = []
+        for end in (0.0, 1.0):
+            centre, sigma, freedom = plus_two(values.fill_null(end).to_list(), (0, 1))
+            reaches.append((centre, t.ppf(0.975, freedom) * sigma))
+        (low, below), (high, above) = reaches
+        ends = max(low - below, 0), min(high + above, 1)
+        # Sums in another order.
+        assert (row["lo"], row["hi"]) == pytest.approx(ends, abs=1e-12)
 
 
 def test_strata_are_averaged_or_pooled(log):
@@ -311,11 +332,11 @@ def test_clusters_widen_what_is_said_of_a_population(sides):
 def test_pictures_show_what_is_known(sides):
     plot = accessor(sides).plot
     shown = pl.DataFrame(plot.curve(ps.vote_at_k([1, 4, 64])).data.values)
-    rows = accessor(sides).vote_at_k([1, 4])
+    rows = accessor(sides).vote_at_k([1, 4, 64])
     assert shown.sort("model", "k")["mu"].to_list() == rows["estimate"].to_list()
-    assert plot.intervals(ps.vote_at_k(4)).to_dict()["title"]["text"] == "Vote@4"
-    with pytest.raises(ValueError, match=r"nothing is known of k=\[64\], more than the trials"):
-        plot.intervals(ps.vote_at_k(64))
+    assert rows["estimate"].null_count() == 2  # which have a range
+    assert plot.intervals(ps.vote_at_k(4)).to_dict()["title"]["text"] == "b beats a."
+    assert "Vote@64" in str(plot.intervals(ps.vote_at_k(64)).to_dict())  # of ranges alone
 
 
 # --- what is refused

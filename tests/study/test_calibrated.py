@@ -374,3 +374,34 @@ def test_models_with_different_numbers_of_trials_can_be_compared():
 
     assert 0.92 <= share_of_equals(prior="population") <= 0.99
     assert share_of_equals() < 0.05  # the published prior makes equals look far apart
+
+
+@TARGETS
+def test_levels_beyond_the_trials_reach_from_what_was_seen_to_the_highest(target):
+    counts = [[2, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 2]] * 3
+    rows = [
+        (question, level)
+        for question, each in enumerate(counts)
+        for level, often in enumerate(each)
+        for _ in range(often)
+    ]
+    log = pl.DataFrame(rows, schema=["question", "category"], orient="row")
+    asked = log.scorio(model=None, trial=None, target=target)
+    best, worst = ps.max_at_k([2, 3, 9], W), ps.min_at_k([2, 3, 9], W)
+    all_two = asked.report(best, worst)
+    for k in (3, 9):  # no question has so many
+        found = {row["metric"]: row for row in all_two.filter(k=k).iter_rows(named=True)}
+        known = {row["metric"]: row for row in all_two.filter(k=2).iter_rows(named=True)}
+        assert {row["inference"] for row in found.values()} == {"range"}
+        assert found[best.name]["lo"] == pytest.approx(known[best.name]["lo"], abs=1e-12)
+        assert found[worst.name]["hi"] == pytest.approx(known[worst.name]["hi"], abs=1e-12)
+        assert found[best.name]["hi"] == 1
+        assert found[worst.name]["lo"] == 0
+    strata = log.with_columns(domain=pl.col("question") % 2).scorio(
+        by="domain", model=None, trial=None, target=target
+    )
+    means = strata.report(best, overall="macro").filter(pl.col("domain").is_null(), k=3)
+    assert means.select("inference", "estimate", "hi").row(0) == ("range", None, 1)
+    # The two strata are as large, and one mean: that of all questions.
+    expected = all_two.filter(metric=best.name, k=3)["lo"].item()
+    assert means["lo"].item() == pytest.approx(expected, abs=1e-12)

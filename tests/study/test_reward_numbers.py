@@ -93,6 +93,40 @@ def test_all_models_of_a_stratum_share_the_range_that_is_observed(log):
         assert found == pytest.approx((lo, hi), abs=1e-9)
 
 
+@pytest.mark.parametrize("k", [3, 5])
+def test_beyond_the_trials_a_given_range_has_an_end_for_short_questions(k):
+    logs = [[0.1, 0.4, 0.3, 0.9], [0.5, 0.2], [0.7], [0.3, 0.35, 0.2], [0.9, 0.1, 0.4, 0.6]]
+    log = log_of(a=logs).scorio(**CALIBRATED, bounds=(0, 1))
+    mirrored = log_of(a=[[1 - x for x in rewards] for rewards in logs])
+    best = log.report(ps.max_at_k(k))
+    worst = mirrored.scorio(**CALIBRATED, bounds=(0, 1)).report(ps.min_at_k(k))
+    low, high = (reward_interval(logs, k=k, bounds=(0, 1), upper=up) for up in (False, True))
+    found = best.select("inference", *NUMBERS).row(0)
+    assert found[:3] == ("range", None, None)
+    assert found[3:] == pytest.approx((low[2], high[3]), abs=1e-9)
+    ends = 1 - worst["hi"].item(), 1 - worst["lo"].item()
+    assert ends == pytest.approx(found[3:], abs=1e-9)
+
+
+def test_a_range_of_a_population_has_an_end_for_short_questions():
+    logs = [[0.1, 0.4, 0.9], [0.5, 0.2], [0.7], [0.3, 0.35, 0.2]]
+    log = log_of(a=logs).scorio(**CALIBRATED, bounds=(0, 1), target="population")
+    found = log.report(ps.max_at_k(3)).select("lo", "hi").row(0)
+    ends = []
+    for values, sign in (([0.9, 0.5, 0.7, 0.35], -1), ([0.9, 1, 1, 0.35], 1)):
+        centre, sigma, freedom = plus_two(values, (0, 1))
+        ends.append(min(max(centre + sign * t.ppf(0.975, freedom) * sigma, 0), 1))
+    assert found == pytest.approx(ends, abs=1e-12)
+
+
+def test_beyond_the_trials_nothing_is_known_of_rewards_without_a_range(log):
+    rows = log.scorio(**CALIBRATED).report(ps.max_at_k([4, 5]))
+    assert rows.filter(k=5).select(NUMBERS).null_count().row(0) == (3,) * 4
+    assert rows.filter(k=4).select(NUMBERS).null_count().row(0) == (0,) * 4
+    with pytest.raises(ValueError, match="or say with bounds= which rewards there may be"):
+        log.scorio(**CALIBRATED).plot.intervals(ps.max_at_k(5))
+
+
 def test_a_filter_of_the_models_changes_no_number(log):
     report = log.lazy().scorio(**CALIBRATED).avg()
     one = report.filter(pl.col("model") == "a").collect()

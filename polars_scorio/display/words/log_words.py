@@ -50,7 +50,7 @@ def log_alerts(verdict: LogVerdict) -> list[Alert]:
     """All warnings above the numbers of a log, the most important first."""
     draws = (
         f"{text_list(verdict.beyond)}: some questions have fewer trials than are drawn. No "
-        "unbiased estimate exists, and the numbers rest on an assumption about the questions."
+        "unbiased estimate exists: there is a range that needs no model, or nothing."
     )
     return [
         *_test_alerts(verdict.findings),
