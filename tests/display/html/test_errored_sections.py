@@ -69,6 +69,7 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     assert f"anything they could have been {ends} undecided" in readings
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
 def test_a_page_names_a_winner_only_if_the_comparison_does(log):
     """Ranks and tiers were those of a log whose errored trials failed."""
