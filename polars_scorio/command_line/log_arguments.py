@@ -521,7 +521,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
 _OF_COMMAND = {
-    "gate": {"baseline", "against", "margin", "at_least", "each_at_least"},
+    "gate": {"baseline", "against", "margin", "at_least"},
     "report": {"confidence", "output", "baseline", "margin"},
     "frontier": {"cost", "format"},
     "summary": {"confidence", "all"},

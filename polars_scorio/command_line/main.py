@@ -189,7 +189,7 @@ def _exit_status(given: Sequence[str]) -> int:
 
             with suppress(OSError):  # a folder that is missing, as the message says
                 write_refusal(asked.junit, command_words(str(error), vars(asked)))
-        return status
+        return _USAGE if isinstance(error, FileNotFoundError) else status
     if isinstance(outcome, int):  # the verdict of a gate
         return outcome
     return 0 if outcome is None else _REFUSED

@@ -245,7 +245,7 @@ BAD_CALLS = {
     "an unknown baseline": (
         ["log.parquet", "--baseline", "v9", "--margin", "0.1"], 1, "--baseline v9 is none of the"),
     "a log that is not there": (
-        ["log.parquet", "--against", "nothing", "--margin", "0.1"], 1, "no file or folder nothing"),
+        ["log.parquet", "--against", "nothing", "--margin", "0.1"], 2, "no file or folder nothing"),
     "the baseline alone": (
         ["alone.parquet", *GATE[1:]], 1, "the log has the baseline 'v1' alone, and no candidate"),
     "different questions": (

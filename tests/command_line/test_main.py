@@ -122,7 +122,6 @@ def test_only_the_help_of_gates_and_checks_lists_exit_statuses(command, capsys):
 USAGE_ERRORS = {
     "": "name a log, or a command and a log",
     "rank": "give LOG",
-    "gate log.parquet": "give --margin",
     "rank log.parquet --sucess 1": "there is no option --sucess: did you mean '--success'?",
     "rank log.parquet --zzz=1": "there is no option --zzz",
     "rank a.csv --n 1 b.csv": "'b.csv' stands behind an option: name all logs before the options",
