@@ -255,13 +255,8 @@ _ROUNDING = 1e-12  # of the largest score
 def prior_decides(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
     """Whether differences lie outside the intervals `lo`, `hi` of posteriors; NaN never does."""
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-    clipped, near = np.clip(diff, -limit, limit), rounding_error(metric)
+    clipped, near = np.clip(diff, -limit, limit), _ROUNDING * np.abs(metric.support).max()
     return np.asarray((clipped < lo - near) | (clipped > hi + near))
-
-
-def rounding_error(metric: Metric) -> float:
-    """Differences of scores that are no larger are rounding errors."""
-    return float(_ROUNDING * np.abs(metric.support).max())
 
 
 def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:

@@ -161,13 +161,11 @@ def geom_at_k(
     [0.537193]
     [0.519615]
     """
-    powers = _checked_powers(pass_power, unanimous_power)
-    arguments = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
     described = Description(
         "geom_at_k", "Geom@{k}", "Pass@k and Pass^k of each question, as a geometric mean"
     )
-    shared = draw_fields(described, k, bounds, name, **arguments)
-    return _blend_metric(shared, all_success, powers)
+    powers = pass_power, unanimous_power
+    return _geometric_mean(described, k, powers, bounds, name, per_question=True)
 
 
 @with_parameter_help
@@ -206,13 +204,11 @@ def geom_ds_at_k(
     >>> report["estimate"].round(6).to_list()
     [0.519615]
     """
-    powers = _checked_powers(pass_power, unanimous_power)
-    arguments = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
     described = Description(
         "geom_ds_at_k", "Geom-DS@{k}", "Pass@k and Pass^k of the benchmark, as a geometric mean"
     )
-    shared = draw_fields(described, k, bounds, name, **arguments)
-    return _blend_metric(shared, all_success, powers, per_question=False)
+    powers = pass_power, unanimous_power
+    return _geometric_mean(described, k, powers, bounds, name, per_question=False)
 
 
 @with_parameter_help
@@ -309,37 +305,34 @@ def _spectrum_blend(
     shared: dict[str, Any], lam: float, weights: tuple[float, ...] | None
 ) -> BlendMetric:
     """A blend with a spectrum; without weights, with that of mG-Pass@k."""
+    gains: Gains = excess_over_half if weights is None else spectrum_gains
+    arguments = () if weights is None else (weights,)
     powers = (lam, 1 - lam)
-    if weights is None:
-        return _blend_metric(shared, excess_over_half, powers, per_question=False)
-    return _blend_metric(shared, spectrum_gains, powers, weights, per_question=False)
-
-
-def _checked_powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:
-    """The powers of a blend, which must be finite and not both zero."""
-    powers = (
-        check_number("pass_power", pass_power),
-        check_number("unanimous_power", unanimous_power),
+    return BlendMetric(
+        **shared, gains=gains, arguments=arguments, powers=powers, per_question=False
     )
+
+
+def _geometric_mean(
+    described: Description,
+    k: DrawSizes,
+    given: tuple[float, float],
+    bounds: Bounds | None,
+    name: str | None,
+    *,
+    per_question: bool,
+) -> BlendMetric:
+    """A blend of Pass@k and Pass^k with these powers, which are finite and not both zero."""
+    names = ("pass_power", "unanimous_power")
+    powers = check_number(names[0], given[0]), check_number(names[1], given[1])
     if not any(powers):
         raise ValueError(
-            "pass_power and unanimous_power must not both be zero, got "
-            f"{pass_power!r} and {unanimous_power!r}"
+            f"pass_power and unanimous_power must not both be zero, got {given[0]!r} and "
+            f"{given[1]!r}"
         )
-    return powers
-
-
-def _blend_metric(
-    shared: dict[str, Any],
-    gains: Gains,
-    powers: tuple[float, float],
-    *arguments: object,
-    per_question: bool = True,
-) -> BlendMetric:
-    """A blend from the fields of `drawing`."""
-    return BlendMetric(
-        **shared, gains=gains, arguments=arguments, powers=powers, per_question=per_question
-    )
+    arguments = {key: (power, 0.5) for key, power in zip(names, powers, strict=True)}
+    shared = draw_fields(described, k, bounds, name, **arguments)
+    return BlendMetric(**shared, gains=all_success, powers=powers, per_question=per_question)
 
 
 def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:

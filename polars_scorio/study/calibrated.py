@@ -38,20 +38,6 @@ from polars_scorio.subjects.scores import (
 )
 
 
-def macro_numbers(
-    credited: dict[tuple[int, ...], list[Metric]],
-    cells: QuestionCells,
-    confidence: Floats | float,
-    target: Target,
-) -> dict[Row, Scores]:
-    """The numbers of metrics that credit successes, for means over the strata of each cell."""
-    scores = dict[Row, Scores]()
-    for successes, metrics in credited.items():
-        asked = Measurement(cells.weighted(successes, pooled=True), confidence, target)
-        scores |= credit_scores(metrics, asked)
-    return scores
-
-
 def credit_scores(metrics: Sequence[Metric], asked: Measurement) -> dict[Row, Scores]:
     """The numbers of metrics that credit the same successes: one pass for all of them."""
     rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
@@ -170,7 +156,10 @@ class CalibratedInference(Inference):
                 scores |= estimated_scores(
                     [metric], cells.states, confidence, self.target, strata=strata
                 )
-        return scores | macro_numbers(credited, cells, confidence, self.target)
+        for successes, metrics in credited.items():
+            weighted = cells.weighted(successes, pooled=True)
+            scores |= credit_scores(metrics, Measurement(weighted, confidence, self.target))
+        return scores
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells

@@ -21,7 +21,7 @@ from polars_scorio.maths.posteriors import (
     normal_interval,
     small_sample_factor,
 )
-from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
+from polars_scorio.metrics.metric import Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import (
     ClusterSample,
@@ -150,29 +150,20 @@ class PosteriorInference(Inference):
         sample: ClusterSample | None,
     ) -> Scores:
         with quiet_infinities(metric):
-            summary = metric.summary(posterior, k)
+            estimate, mu, sigma, centre = metric.summary(posterior, k)
             if not posterior.shared_prior:
-                estimate, mu, sigma, _ = summary
                 lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
                 law = PosteriorLaw(beta=False)
                 return Scores.from_numbers("posterior", (estimate, mu, sigma, lo, hi), law)
-            center, reach = self._center_and_reach(summary, posterior, sample)
+            center, reach = (mu, sigma) if centre is None else centre
+            if self.target == "population":  # of which these questions are a sample
+                size, stretch = sample or (posterior.states.size, 1.0)
+                reach = stretch * reach * small_sample_factor(size, self.confidence)
             extremes = _at_extremes(metric, posterior)
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
-        estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
         law = PosteriorLaw(beta=True, center=center, reach=reach)
         return Scores.from_numbers("population posterior", (estimate, mu, sigma, lo, hi), law)
-
-    def _center_and_reach(
-        self, summary: Summary, posterior: QuestionPosteriors, sample: ClusterSample | None
-    ) -> tuple[Floats, Floats]:
-        """Mean and standard deviation from which the interval of each cell is made."""
-        mu, sigma = (summary.mu, summary.sigma) if summary.centre is None else summary.centre
-        if self.target == "benchmark":
-            return mu, sigma
-        size, stretch = sample or (posterior.states.size, 1.0)
-        return mu, stretch * sigma * small_sample_factor(size, self.confidence)
 
     def _beta_interval(
         self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask

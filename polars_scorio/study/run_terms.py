@@ -347,8 +347,11 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
 
 def _described_variances(trials: Trials) -> dict[Key, RunVariance]:
     """How far the runs of each group are apart."""
-    classes = _described_classes(trials)
-    if classes is None:
+    if is_graded(trials):
+        classes = Classes(None, (1,), (_Sums(),))
+    elif knows_success(trials):
+        classes = counted_classes(trials, [], binary=True)
+    else:
         return {}
     tables = run_tables(trials, classes)
     success = classes.successful
@@ -362,13 +365,6 @@ class _Sums(Need):
 
     __slots__ = ()
     sums = True
-
-
-def _described_classes(trials: Trials) -> Classes | None:
-    """Successes, or real-valued rewards; None if nobody says what succeeds."""
-    if is_graded(trials):
-        return Classes(None, (1,), (_Sums(),))
-    return counted_classes(trials, [], binary=True) if knows_success(trials) else None
 
 
 def _group_tables(
