@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -184,38 +184,7 @@ class Summary(NamedTuple):
     )
 
 
-class Summarized(Protocol):
-    """The part of a metric that expressions and inferences need; see `metric.Metric`."""
-
-    @property
-    def name(self) -> str:
-        """Name in results."""
-
-    @property
-    def row_sizes(self) -> Sequence[int | None]:
-        """The draw sizes, or the thresholds of a curve."""
-
-    @property
-    def w(self) -> Sequence[tuple[Category, float]] | None:
-        """Category and weight of all known categories; None for success and failure."""
-
-    @property
-    def interval_limits(self) -> tuple[float, float] | None:
-        """Range into which published intervals are clipped."""
-
-    @property
-    def beyond_counts(self) -> str:
-        """Why counts do not say it; empty: they do."""
-
-    @property
-    def unbounded(self) -> bool:
-        """Whether a number can be infinite."""
-
-    def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - by the metric
-        """Estimate and posterior of each group."""
-
-
-def quiet_infinities(metric: Summarized) -> AbstractContextManager[object]:
+def quiet_infinities(metric: Metric) -> AbstractContextManager[object]:
     """Silence NumPy while a metric is computed that can be infinite: the report refuses that."""
     # Others enter no `errstate`: even an empty one takes away what other threads ignore (NumPy 1),
     # or turns on the warning of underflow (NumPy 2).
@@ -234,7 +203,7 @@ POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 class Answer:
     """The function from counts to what a metric says of them, each row a question of its own."""
 
-    metric: Summarized  # with a single k
+    metric: Metric  # with a single k
     confidence: float = CONFIDENCE
     posterior: bool = True  # all `NUMBERS` as a struct, else the estimate alone
 

@@ -89,6 +89,7 @@ from polars_scorio.subjects.scores import (
     StrataModels,
     StretchedLaw,
     Values,
+    clipped_ends,
     refuse_outside,
     root_of_squares,
 )
@@ -712,11 +713,10 @@ class JudgedInference(Inference):
             for k in metric.row_sizes:
                 gains = metric.draw(k)
                 assert gains is not None  # the request has seen to that
-                low, high = metric.bounds or (-np.inf, np.inf)
                 scores = truth.of_metric(metric.name, k, gains)
                 refuse_outside(scores.mu, metric)
-                clipped = np.clip(scores.lo, low, high), np.clip(scores.hi, low, high)
-                rows[metric.name, k] = scores._replace(lo=clipped[0], hi=clipped[1])
+                lo, hi = clipped_ends(metric, scores.lo, scores.hi)
+                rows[metric.name, k] = scores._replace(lo=lo, hi=hi)
         return rows
 
     def ranking_numbers(
