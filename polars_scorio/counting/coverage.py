@@ -151,7 +151,7 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
     total, good = pl.col(n), pl.col(successes)
     bad = pl.any_horizontal(
         total.is_null() | good.is_null(), (good < 0) | (good > total),
-        *(~_is_whole(pl.col(name)) for name in (n, successes) if schema[name].is_float()),
+        *(pl.col(name) % 1 != 0 for name in (n, successes) if schema[name].is_float()),
     ).fill_null(value=True)  # fmt: skip
 
     def check(rows: pl.DataFrame) -> pl.DataFrame:
@@ -171,10 +171,6 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
     codes = pl.concat_list(pl.lit(0, pl.Int8), pl.lit(1, pl.Int8)).alias("category")
     counts = pl.concat_list((total - good).cast(pl.Int64), good.cast(pl.Int64)).alias("count")
     return whole.select(*keys, codes, counts).explode("category", "count", **AS_ROWS)
-
-
-def _is_whole(number: pl.Expr) -> pl.Expr:
-    return number.is_finite() & (number == number.floor())
 
 
 _ASKED, _MOST, _CLUSTERS = ":asked", ":most", ":clusters"

@@ -154,7 +154,7 @@ def refuse_count_names(trials: Trials) -> None:
     """Refuse roles of which the counts would have two columns of one name."""
     cluster = [] if trials.cluster is None else [trials.cluster.name]
     keys = [*trials.keys, trials.question.name, *cluster]
-    refuse_repeats([*keys, trials.category.name, _count_name(trials)])
+    refuse_repeats([*keys, trials.category.name, count_name(trials)])
 
 
 def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
@@ -216,11 +216,11 @@ def counts_frame(
         question,
         *([] if cluster is None else [pl.col(CLUSTER).cast(cluster.dtype).alias(cluster.name)]),
         pl.col(CATEGORY).alias(trials.category.name),
-        pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
+        pl.col(COUNT).cast(pl.UInt64).alias(count_name(trials)),
     )
 
 
-def _count_name(trials: Trials) -> str:
+def count_name(trials: Trials) -> str:
     """The name of the counts in a frame of counts."""
     return trials.count.name if trials.count else "count"
 

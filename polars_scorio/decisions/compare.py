@@ -193,7 +193,9 @@ class _ComparedPairs:
         columns = None
         if self.baseline is not None:
             columns = baseline_columns(groups, self.models.trials, self.baseline)
-        self._refuse_many_pairs(groups[STRATUM])
+        models = groups[STRATUM].value_counts()["count"].to_list()
+        number = sum(n * (n - 1) // 2 if columns is None else n - 1 for n in models)
+        refuse_many_pairs(max(models, default=0), number, number * len(self.sizes))
         blocks = self.models.blocks(groups[STRATUM], columns)
         parts = [self._block_rows(evaluated, block, names) for block in blocks]
         pairs = pl.concat(parts) if parts else pl.DataFrame()
@@ -209,12 +211,6 @@ class _ComparedPairs:
             )
             .with_columns(bounds_column(evaluated), better=pl.when("differs").then(winner))
         )
-
-    def _refuse_many_pairs(self, stratum: pl.Series) -> None:
-        """Refuse a result that would not fit into memory."""
-        models = stratum.value_counts()["count"].to_list()
-        pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
-        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.sizes))
 
     def _block_rows(self, evaluated: Evaluated, block: Block, names: pl.Series) -> pl.DataFrame:
         """The rows of a block, one draw size after another."""

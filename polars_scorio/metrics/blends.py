@@ -72,9 +72,7 @@ class BlendMetric(Metric):
 
     def blend_of_means(self, k: int | None) -> BlendOfMeans | None:
         """The two means that are blended; None for a blend of each question, or unbounded."""
-        if k is None or self.per_question or self.unbounded:
-            return None
-        return self._blended(k)
+        return None if k is None or self.per_question or self.unbounded else self._blended(k)
 
     def _blended(self, k: int) -> BlendOfMeans:
         return BlendOfMeans(any_success(k), self.gains(k, *self.arguments), self.powers)

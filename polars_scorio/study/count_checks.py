@@ -114,11 +114,6 @@ class CountedLog:
         return States.tally(counts, 0 * counts, place.astype(np.int64), often, self.keys.height)
 
     @property
-    def trial_count(self) -> int:
-        """The trials of the log that have an outcome."""
-        return int(self.states.trials.sum())
-
-    @property
     def has_ids(self) -> bool:
         """Whether rows carry ids, of runs or trials."""
         return self.trials.count is None and run_part(self.trials) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import NamedTuple
 
 import polars as pl
@@ -25,7 +26,7 @@ from polars_scorio.counting.log import (
     refuse_repeats,
 )
 from polars_scorio.counting.roles import Category, Roles, is_label
-from polars_scorio.counting.tally import counts_plan
+from polars_scorio.counting.tally import count_name, counts_plan
 from polars_scorio.metrics.metric import Metric
 
 BOUNDED = "bounds"  # the word for `missing`
@@ -70,7 +71,7 @@ class ErroredLog:
             model=None if trials.model is None else trials.model.name,
             question=trials.question.name,
             category=trials.category.name,
-            count=self._count,
+            count=count_name(self.trials),
             by=tuple(part.name for part in trials.by),
             cluster=None if trials.cluster is None else trials.cluster.name,
             success=asked.successes,
@@ -80,10 +81,6 @@ class ErroredLog:
             lower_is_better=asked.lower_is_better,
             validate=False,  # the log as it is was tested
         )
-
-    @property
-    def _count(self) -> str:
-        return self.trials.count.name if self.trials.count else "count"
 
     def filled(self, solved: pl.Expr) -> pl.LazyFrame:
         """The counts, in which the errored trials of some models were solved, all others failed."""
@@ -161,7 +158,9 @@ class ErroredLog:
         """The rows of a report with the number of errored trials of each, over strata too."""
         keys, strata = [*self.trials.keys], [*self.trials.strata]
         refuse_repeats([*keys, "errored", *BRACKET])
-        errored = pl.col(self._count).filter(pl.col(self.trials.category.name).is_null())
+        errored = pl.col(count_name(self.trials)).filter(
+            pl.col(self.trials.category.name).is_null()
+        )
         if not keys:
             return rows.join(self.counts.select(errored.sum().alias("errored")), how="cross")
         each = self.counts.group_by(keys).agg(errored.sum().alias("errored"))
@@ -202,7 +201,7 @@ def extreme_categories(trials: Trials, metrics: Iterable[Metric]) -> tuple[Categ
     """The worst and the best category that an errored trial may have."""
     roles, dtype = trials.roles, trials.category.dtype
     weighted = {
-        (min(metric.w, key=_pair_weight)[0], max(metric.w, key=_pair_weight)[0])
+        (min(metric.w, key=itemgetter(1))[0], max(metric.w, key=itemgetter(1))[0])
         for metric in metrics
         if metric.w
     }
@@ -224,10 +223,6 @@ def extreme_categories(trials: Trials, metrics: Iterable[Metric]) -> tuple[Categ
             "bounds=(0, 1), or with success= or threshold= which of them are successes"
         )
     return (False, True) if dtype == pl.Boolean else (0, 1)
-
-
-def _pair_weight(pair: tuple[Category, float]) -> float:
-    return pair[1]
 
 
 def _failed_category(dtype: pl.DataType, successes: Sequence[Category]) -> Category:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -96,7 +95,6 @@ def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = (
 # The rows of a report in a list for each group.
 RESULTS = ":results"
 
-FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 _RUN_VIEWS = ("success", "categories", "rewards")
 
 
@@ -113,11 +111,6 @@ def stratum_numbers(groups: pl.DataFrame, strata: list[str]) -> Ints:
     number = np.empty(len(groups), np.int64)
     number[same.explode(**AS_ROWS).to_numpy()] = np.repeat(np.arange(len(same)), same.list.len())
     return number
-
-
-def tidy_rows(grouped: FrameT) -> FrameT:
-    """The rows of a report, from a frame with a list of them for each group."""
-    return grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the table is kept

@@ -209,11 +209,6 @@ class LogChecks:
         """The trials of each group by questions and runs; None if a run repeats, or has no id."""
         return self._tables_of(self.scored)
 
-    @cached_property
-    def _placed_tables(self) -> list[_GroupRuns | None]:
-        """The tables with the outcomes that errored trials were given."""
-        return self._tables if self.scored is self.questions else self._tables_of(self.questions)
-
     def _tables_of(self, questions: pl.DataFrame) -> list[_GroupRuns | None]:
         words, groups = self.words, np.arange(self.counted.keys.height)
         if words is None:
@@ -242,7 +237,10 @@ class LogChecks:
         if self.counted.graded:
             results = self._reward_results()
         elif self.words is None or self.words.ordered:
-            tables = self._placed_tables
+            same = (
+                self.scored is self.questions
+            )  # else with outcomes that errored trials were given
+            tables = self._tables if same else self._tables_of(self.questions)
             known = iter(each_group(stopping_by_order, [each[:2] for each in tables if each]))
             results = [self._untested if each is None else next(known) for each in tables]
         else:
@@ -464,7 +462,7 @@ class SpokenChecks:
             return []
         counted, whole = counted_groups(groups, request), self.spoken == "all"
         if self.spoken == "of small logs":
-            whole = counted.has_ids and counted.trial_count <= MOST_READ
+            whole = counted.has_ids and counted.states.trials.sum() <= MOST_READ
         if whole:
             findings = LogChecks.from_counts(counted, request.classes).findings
         else:

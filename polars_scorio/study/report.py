@@ -19,7 +19,7 @@ from polars_scorio.arguments import (
     check_choice,
     check_flag,
 )
-from polars_scorio.counting.checks import WholePlan
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, Trials, bind_roles, refuse_repeats
@@ -34,7 +34,6 @@ from polars_scorio.study.evaluate import (
     Evaluation,
     ReportColumns,
     report_columns,
-    tidy_rows,
 )
 from polars_scorio.study.log_checks import SpokenChecks, spoken_plan
 from polars_scorio.study.overall import check_overall, with_means, with_pool
@@ -271,9 +270,8 @@ def tidy_plan(plan: WholePlan, columns: ReportColumns) -> pl.LazyFrame:
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
         RESULTS: pl.List(pl.Struct(columns.schema)),
     }
-    return tidy_rows(plan.then(lambda evaluated: evaluated.lists(columns), schema).plan()).select(
-        columns.visible
-    )
+    lists = plan.then(lambda evaluated: evaluated.lists(columns), schema).plan()
+    return lists.explode(RESULTS, **AS_ROWS).unnest(RESULTS).select(columns.visible)
 
 
 def evaluated_plan(

@@ -275,7 +275,10 @@ class RewardSums(RewardSubject):
         rules = [too_many_trials("real-valued rewards")]
         if classes.known is None:
             derived[OUTSIDE] = _stray_reward(self)
-            rules.insert(0, _stray_rule(self, trials.category.name))
+            what, way_out = _stray_words(self)
+            details = ": ", Quoted(OUTSIDE, ends=self.range or ()), ""
+            outside = f"{what} in {trials.category.name!r}"
+            rules.insert(0, Rule(pl.col(OUTSIDE).is_not_null(), details, outside, way_out))
         if classes.summed:
             derived[classes.columns()[-1]] = sure_successes(self)
         sized = self.averages and self.range is None
@@ -326,13 +329,6 @@ def _refuse_tiny_rewards(groups: pl.DataFrame, trials: Trials) -> None:
     advice = ", or pass bounds= with the possible rewards, as in bounds=(0, {power})"
     name, size = trials.category.name, groups[_SIZE].max()
     refuse_tiny(size, LEAST_REWARD_SIZE, "reward", "category", name, advice)
-
-
-def _stray_rule(asked: RewardSums, name: str) -> Rule:
-    """The rule on rewards outside their range."""
-    what, way_out = _stray_words(asked)
-    details = ": ", Quoted(OUTSIDE, ends=asked.range or ()), ""
-    return Rule(pl.col(OUTSIDE).is_not_null(), details, f"{what} in {name!r}", way_out)
 
 
 def _stray_words(asked: RewardSums) -> tuple[str, str]:

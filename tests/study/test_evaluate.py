@@ -15,7 +15,6 @@ from polars_scorio.study.evaluate import (
     Evaluation,
     joined_column,
     report_columns,
-    tidy_rows,
 )
 from polars_scorio.study.request import Request
 from tests.made_logs import drawn
@@ -48,7 +47,7 @@ def test_rows_come_in_a_list_for_each_group():
     evaluated = Evaluation(request)(groups).lists(columns)
     assert evaluated[RESULTS].list.len().unique().to_list() == [3]
     assert evaluated.schema[RESULTS] == pl.List(pl.Struct(columns.schema))
-    assert tidy_rows(evaluated).columns == [
+    assert evaluated.explode(RESULTS).unnest(RESULTS).columns == [
         *groups.drop(groups.columns[-1]).columns,
         *columns.schema,
     ]
