@@ -426,7 +426,7 @@ def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> N
     title = f"{count_of(rows.height, per)}."
     if whole is not None and facts is not None:
         place = f"At {whole.name}: " * bool(whole.name)
-        title = place + questions_title(facts.facts(), whole.models[0], facts.word)
+        title = place + questions_title(facts, whole.models[0])
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         word = success_word(reply.log._roles)

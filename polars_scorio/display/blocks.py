@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from polars_scorio.maths.array_rows import Floats
+
 Mood = Literal["", "yes", "no"]
 Style = Literal["", "strong", "open", "pass", "fail"]
 Kind = Literal["rank", "tier", "name", "interval", "number", "spare", "chance", "verdict", "other"]
@@ -154,6 +156,16 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A curve of some colour, and its band; thin ones are drawn without."""
+
+    hue: str
+    numbers: Floats  # mid, lo and hi, (3, S)
+    thin: bool = False
+    at: Sequence[float] = ()  # places, in percent of the width
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """A picture: its numbers and words as its kind of drawing takes them, and what it says."""
 
@@ -171,11 +183,6 @@ class Section:
     words: Sequence[str] = ()
     figures: Sequence[Drawing | TableBlock | Text] = ()
     folded: bool = False  # nothing is decided: one line, and the rest in a fold
-
-
-def html_figure(body: str) -> list[Drawing]:
-    """A figure that is written as HTML; none of what is empty."""
-    return [Drawing("html", {"body": body})] * bool(body)
 
 
 @dataclass(frozen=True, slots=True)

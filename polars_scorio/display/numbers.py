@@ -25,6 +25,13 @@ _NAMED = re.compile(f"([(]?){_BEGIN}(.*?){_END}([).,;:?]*)")
 _BROAD = 0.01  # width of an interval, from where on one decimal of a percentage is enough
 _SAME = 1e-9  # scores that differ by less are the same
 _SURE = 0.99
+MANY = 30  # models, beyond which the first ones are drawn, and none are planned for
+_TOP = 15  # that are shown of many, as in a terminal
+
+
+def shown_models(number: int) -> int:
+    """The models that are shown."""
+    return _TOP if number > MANY else number
 
 
 def named(name: object) -> str:

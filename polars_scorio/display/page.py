@@ -34,25 +34,15 @@ from polars_scorio.display.facts.log_verdict import (
     covered_models,
 )
 from polars_scorio.display.facts.question_facts import QuestionFacts
-from polars_scorio.display.facts.ranking_facts import AllPairs
+from polars_scorio.display.facts.ranking_facts import AllPairs, Duel, Strata
 from polars_scorio.display.facts.role_facts import JudgeFacts, RerunFacts
-from polars_scorio.display.facts.scopes import MANY, Scope, lead_rows, without_repeated_warnings
+from polars_scorio.display.facts.run_facts import SeveralRuns, changed_questions
+from polars_scorio.display.facts.scopes import Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.html import finding_html, page_html, scoped_html
 from polars_scorio.display.media.markdown import page_markdown
-from polars_scorio.display.media.sections import (
-    duel_section,
-    questions_section,
-    reliability_section,
-    strata_section,
-)
-from polars_scorio.display.media.step_sections import (
-    runs_section,
-    step_questions_section,
-    steps_hero,
-)
 from polars_scorio.display.media.tables import table_html
-from polars_scorio.display.numbers import plain_text
+from polars_scorio.display.numbers import MANY, plain_text
 from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, Wishes, read_story
@@ -74,8 +64,20 @@ from polars_scorio.display.words.role_words import (
     judge_section,
     readings_section,
 )
-from polars_scorio.display.words.run_words import gains_section, gains_table
-from polars_scorio.display.words.section_words import pairs_section
+from polars_scorio.display.words.run_words import (
+    gains_section,
+    gains_table,
+    runs_section,
+    step_questions_section,
+    steps_section,
+)
+from polars_scorio.display.words.section_words import (
+    duel_section,
+    pairs_section,
+    questions_section,
+    reliability_section,
+    strata_section,
+)
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import SPOKEN
@@ -284,9 +286,11 @@ def _folded_tables(story: Story, covered: pl.DataFrame) -> dict[str, TableBlock]
 def first_picture(story: Story) -> str:
     """The first picture: what the title is about."""
     if story.run is not None:
-        return steps_hero(story.run, story.sheet.settings.level)
+        return figures_html(steps_section(story.run, story.sheet.settings.level))
     if story.divided:
-        return figures_html(strata_section(story.sheet, story.verdict.parts, story.log.noun))
+        return figures_html(
+            strata_section(Strata.from_sheet(story.sheet, story.verdict.parts, story.log.noun))
+        )
     table = story.account.table
     return "" if table is None else table_html(table)
 
@@ -300,16 +304,17 @@ def _page_sections(story: Story) -> Iterator[Section]:
         yield cases_section(CaseFacts.from_log(story.gated, story.facts, names))
         yield reliability_section(story.fan, ["a", "m", *["o"] * len(names)])
         if len(names) > 2:
-            yield questions_section(story.sheet, story.facts)
+            yield questions_section(story.sheet.board, story.facts)
     elif story.run is not None:
         yield gains_section(story.run.curve, *story.run.ends, story.sheet.settings.level)
-        yield step_questions_section(story.run, story.verdict.counted)
+        changed = changed_questions(story.run, story.verdict.counted)
+        yield step_questions_section(story.run, *changed)
     elif len(story.sheet.board.models) > 1:
         yield from _ranking_sections(story, story.facts)
     else:
         yield from _reliability_sections(story)
         yield from _sections_of_roles(story)
-        questions = questions_section(story.sheet, story.facts)
+        questions = questions_section(story.sheet.board, story.facts)
         yield flaky_section(story.facts, questions, RerunFacts.from_sheet(story.sheet))
 
 
@@ -320,14 +325,14 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
     if sheet.main.errored:
         yield readings_section(story.ranking())
     elif story.log.steps is not None:
-        yield runs_section(story.verdict.counted.of_shared_steps(), sheet)
+        yield runs_section(SeveralRuns.from_summary(story.verdict.counted.of_shared_steps(), sheet))
     if sheet.board.ranked:
-        yield Section("duel", "", []) if sheet.main.errored else duel_section(sheet)
+        yield duel_section(None if sheet.main.errored else Duel.from_sheet(sheet))
         if story.parts:
-            yield strata_section(sheet, story.parts, story.log.noun)
+            yield strata_section(Strata.from_sheet(sheet, story.parts, story.log.noun))
         yield pairs_section(AllPairs.from_sheet(sheet))
     yield from _reliability_sections(story)
-    yield questions_section(sheet, facts)
+    yield questions_section(sheet.board, facts)
 
 
 def _sections_of_roles(story: Story) -> Iterator[Section]:

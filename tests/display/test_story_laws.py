@@ -56,14 +56,14 @@ def test_facts_have_no_words_and_words_have_no_medium():
 
 
 def test_words_and_media_know_no_frame():
-    """What is so was read before, once; sections that still read are on the way out."""
+    """What is so was read before, once."""
     rooms = [path for room in ROOMS[1:] for path in modules_of(room)]
     reading = {
         relative_name(path)
         for path in rooms
         if re.search(r"^import polars\b", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert reading <= {"display/media/sections", "display/media/step_sections"}
+    assert reading == set()
 
 
 def test_facts_hold_no_sentence():

@@ -10,6 +10,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.display.facts.gate_facts import GateFacts
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
     Board,
@@ -178,8 +179,11 @@ def test_strata_have_their_heading(firsts, sure, title):
     ],
 )
 def test_questions_have_their_heading(facts, title):
-    usual = {"questions": 20, "models": 2, "trials": 4, "never": 0, "always": 0, "mixed": 0}
-    assert plain_text(questions_title(usual | facts, "a")) == title
+    names = [str(question) for question in range(20)]
+    kinds = {kind: names[: facts.get(kind, 0)] for kind in ("never", "always", "mixed")}
+    asked = QuestionFacts(names, np.zeros((2, 20)), **kinds, trials=facts.get("trials", 4),
+                          verdicts=False, fractions=False, word="right")  # fmt: skip
+    assert plain_text(questions_title(asked, "a")) == title
 
 
 def test_numbers_are_written_in_one_way():

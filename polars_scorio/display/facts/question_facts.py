@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
 from polars_scorio.decisions.question_analysis import question_analysis
-from polars_scorio.display.facts.ranking_facts import SAME
+from polars_scorio.display.facts.ranking_facts import SAME, score_matrix
 from polars_scorio.display.facts.scopes import (
     Scope,
     average_metric,
@@ -19,6 +20,7 @@ from polars_scorio.display.facts.scopes import (
     holds_fractions,
     knows_success,
 )
+from polars_scorio.display.numbers import Unit
 from polars_scorio.display.phrases import success_word
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.array_rows import Floats
@@ -34,6 +36,7 @@ class Fan:
     models: list[str]
     k: tuple[int, ...]
     numbers: Floats
+    unit: Unit
     fractions: bool  # categories are numbers, of which the best and the worst are taken
     averaged: bool  # means of strata, which are no shares of the questions
     word: str  # for a trial that counts
@@ -55,27 +58,14 @@ class Fan:
         )  # fmt: skip
         rows = rows.with_columns(pl.col("model").cast(pl.String))
         scores = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
-        ends = scores.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
-        numbers = ends.to_numpy().reshape(2, len(models), len(sizes), 3)
+        ends = scores.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_nan(None))
+        numbers = ends.fill_null(math.nan).to_numpy().reshape(2, len(models), len(sizes), 3)
         if not np.isfinite(numbers[:, 0]).all():
             return None
         averaged, word = main.overall == "macro", success_word(main.roles)
-        return cls([*models], sizes, numbers, fractions, averaged=averaged, word=word)
-
-
-def score_matrix(scope: Scope, models: Sequence[str]) -> Floats:
-    """The score of each model at each question, (L, M); questions in a fixed order."""
-    wide = scope.question_scores().pivot("model", index="question", values="score")
-    wide = wide.sort(pl.col("question").cast(pl.String))
-    return np.asarray(wide.select(models).to_numpy().T)
-
-
-def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
-    """Questions that the first model answers better, alike, and worse than the second one."""
-    rates = score_matrix(main.of_verdicts(), [a, b])
-    gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
-    won, lost = int((gap > SAME).sum()), int((gap < -SAME).sum())
-    return won, gap.size - won - lost, lost
+        return cls(
+            [*models], sizes, numbers, Unit.from_rows(ends), fractions, averaged=averaged, word=word
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +137,7 @@ class QuestionFacts:
         return cls(names, np.clip(share, 0, 1), of["never"], of["always"], mixed, main.fewest,
                    corrected is not main, fractions, success_word(main.roles))  # fmt: skip
 
-    def facts(self) -> dict[str, int]:
-        """Numbers for the heading."""
-        return {
-            "questions": len(self.names), "models": self.scores.shape[0], "trials": self.trials,
-            "never": len(self.never), "always": len(self.always), "mixed": len(self.mixed),
-        }  # fmt: skip
+    @property
+    def alike(self) -> bool:
+        """Whether several models have the same score at every question."""
+        return len(self.scores) > 1 and bool((np.ptp(self.scores, axis=0) < SAME).all())

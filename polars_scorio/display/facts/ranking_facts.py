@@ -471,13 +471,75 @@ def stratum_boards(parts: Sequence[Scope]) -> dict[str, Board]:
     return {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
 
 
-def sure_winners(boards: dict[str, Board]) -> dict[str, str]:
+def sure_winners(boards: Mapping[str, Board]) -> dict[str, str]:
     """The strata in which one of several models is the best beyond chance, with its name."""
     several = ((name, each) for name, each in boards.items() if len(each.models) > 1)
     return {name: each.leaders[0] for name, each in several if len(each.leaders) == 1}
 
 
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """The models of each stratum, beside those of the whole log in their order."""
+
+    whole: Board
+    boards: Mapping[str, Board]
+    noun: str
+    level: str
+    lower: bool  # is better
+
+    @classmethod
+    def from_sheet(cls, sheet: Sheet, parts: Sequence[Scope], noun: str) -> Strata:
+        """The strata of a log."""
+        lower = sheet.main.roles.lower_is_better
+        return cls(sheet.board, stratum_boards(parts), noun, sheet.settings.level, lower)
+
+    def lead(self, name: str) -> float:
+        """How far the first of the two models that lead the log is ahead in a stratum."""
+        board = self.boards[name]
+        known: dict[str, float] = dict(zip(board.models, board.score.tolist(), strict=True))
+        first, *rest = self.whole.models[1::-1] if self.lower else self.whole.models[:2]
+        lead = known.get(first, math.nan) - known.get((rest or [first])[-1], math.nan)
+        return -math.inf if math.isnan(lead) else lead
+
+
 _DOTS = 20  # of equal chance
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """The first two models: where their difference lies, and the questions of each."""
+
+    board: Board
+    gap: Gap
+    places: Sequence[float]  # of the difference, ascending, of equal chance
+    wins: tuple[int, int, int]  # questions that the first one answers better, alike, and worse
+    level: str
+    lower: bool  # is better
+
+    @classmethod
+    def from_sheet(cls, sheet: Sheet) -> Duel | None:
+        """None if a number of the two is missing."""
+        if sheet.gap is None:
+            return None
+        two, main = sheet.board.models[:2], sheet.main
+        places = pair_quantiles(main, sheet.settings, *two)
+        return cls(sheet.board, sheet.gap, places, question_wins(main, *two), sheet.settings.level,
+                   main.roles.lower_is_better)  # fmt: skip
+
+
+def score_matrix(scope: Scope, models: Sequence[str]) -> Floats:
+    """The score of each model at each question, (L, M); questions in a fixed order."""
+    wide = scope.question_scores().pivot("model", index="question", values="score")
+    wide = wide.sort(pl.col("question").cast(pl.String))
+    return np.asarray(wide.select(models).to_numpy().T)
+
+
+def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
+    """Questions that the first model answers better, alike, and worse than the second one."""
+    rates = score_matrix(main.of_verdicts(), [a, b])
+    gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
+    won, lost = int((gap > SAME).sum()), int((gap < -SAME).sum())
+    return won, gap.size - won - lost, lost
 
 
 def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:

@@ -14,8 +14,14 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.reruns import reruns
-from polars_scorio.display.facts.question_facts import score_matrix
-from polars_scorio.display.facts.ranking_facts import Board, Costs, Gap, Sheet, as_number
+from polars_scorio.display.facts.ranking_facts import (
+    Board,
+    Costs,
+    Gap,
+    Sheet,
+    as_number,
+    score_matrix,
+)
 from polars_scorio.display.facts.scopes import Scope, average_metric, lead_rows
 from polars_scorio.display.numbers import Unit, money_text
 from polars_scorio.display.phrases import visible_text

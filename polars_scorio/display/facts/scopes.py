@@ -28,6 +28,7 @@ from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.facts.log_summary import LogSummary, key_labels, metric_label
+from polars_scorio.display.numbers import MANY
 from polars_scorio.display.phrases import overall_words, step_words
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import DrawSizes, Metric
@@ -42,7 +43,6 @@ from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
-MANY = 30  # models, beyond which the first ones are drawn, and none are planned for
 _FEW = 12  # models, for which questions are planned beside trials
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 
-from polars_scorio.display.blocks import Drawing, Section, TableBlock, Text
-from polars_scorio.display.media.marks import picture, text
+from polars_scorio.display.blocks import Cell, Drawing, Line, Section, TableBlock, Text
+from polars_scorio.display.media.marks import (
+    Axis,
+    band,
+    column_beside,
+    dot,
+    dots,
+    end_places,
+    group,
+    held_at,
+    interval,
+    level,
+    path,
+    picture,
+    spread_ends,
+    spread_labels,
+    stretched,
+    strip_rows,
+    text,
+    tick_row,
+    touches,
+    upright,
+)
 from polars_scorio.display.media.role_drawings import (
     cases_drawing,
     floors_drawing,
     lifts_drawing,
     plane_drawing,
 )
-from polars_scorio.display.media.tables import table_html
-from polars_scorio.display.numbers import html_text
+from polars_scorio.display.media.tables import (
+    grid_lines,
+    ruled,
+    score_ticks,
+    table_html,
+)
+from polars_scorio.display.numbers import Unit, html_text
 from polars_scorio.display.phrases import short_name
+from polars_scorio.maths.array_rows import Floats
 
 
 def figures_html(section: Section) -> str:
@@ -27,8 +56,6 @@ def _figure_html(figure: Drawing | TableBlock | Text) -> str:
         return table_html(figure)
     if isinstance(figure, Text):
         return f'<p class="note">{html_text(figure.words)}</p>'
-    if figure.kind == "html":
-        return str(figure.data["body"])
     said = {"label": figure.label} if figure.label else {}
     return _DRAWINGS[figure.kind](**figure.data, **said)
 
@@ -42,10 +69,9 @@ def stairs_drawing(
     for kind, places in cells.items():
         drawn = "".join(f"M{column} {row}.5h.92" for row, column in places)
         body += f'<path class="{kind}" d="{drawn}"/>' * bool(drawn)
-    beside = "".join(
-        text(100 * row / number, (row + 0.5) * size + 4, short_name(name, 20), "end", -8)
-        for row, name in enumerate(names)
-    )
+    corners = [(100 * row / number, (row + 0.5) * size + 4) for row in range(number)]
+    beside = "".join(text(*at, short_name(name, 20), "end", -8)
+                     for at, name in zip(corners, names, strict=True))  # fmt: skip
     left, high = 8 + 8 * min(max(map(len, names)), 20), number * size
     drawn = (f'<svg class="stairs" viewBox="0 0 {number} {number}" preserveAspectRatio="none" '
              f'width="100%" height="{high}">{body}</svg>')  # fmt: skip
@@ -53,7 +79,199 @@ def stairs_drawing(
     return f'<div style="{room}">{picture(high, drawn + beside, label)}</div>'
 
 
+_COLUMNS = 28  # of dots
+
+
+def duel_drawing(
+    sides: Sequence[str], zero: str, dots: Sequence[tuple[float, str]],
+    numbers: Sequence[tuple[float, str]], parts: Sequence[tuple[int, str, str]], said: str,
+    label: str,
+) -> str:  # fmt: skip
+    """Dots and an interval on both sides of zero, and a bar of parts with their words."""
+    axis = Axis.spanning([0.0, *(value for value, _ in [*numbers, *dots])], 0.08)
+    heads = "".join(f"<span><b>{html_text(each)}</b></span>" for each in sides)
+    (lo, lo_words), (mid, mid_words), (hi, hi_words) = ((axis(at), said) for at, said in numbers)
+    near = touches(mid, (lo, hi), 9)
+    body = level(0, 100, 0.5) + upright(axis(0), 0, 26, "z")
+    body += group("ink", level(lo, hi, 16, "z") + dot(mid, 16, 4.5))
+    body += text(lo, 40, lo_words, "end" if near else "mid")
+    body += text(hi, 40, hi_words, "" if near else "mid")
+    body += text(mid, 56 if near else 40, mid_words, "mid i w")
+    shares = "".join(f'<span class="{hue}" style="flex:{number}">{words}</span>'
+                     for number, hue, words in parts)  # fmt: skip
+    top = picture(20, text(axis(0), 14, zero, held_at(axis(0), 12)), "")
+    stacks = _dot_columns([(axis(value), hue) for value, hue in dots], axis(0))
+    low = picture(64 if near else 48, body, label)
+    bar = f'<div class="wtl" role="img" aria-label="{escape(said)}">{shares}</div>'
+    return f'<div class="sides">{heads}</div>{top}{stacks}{low}{bar}'
+
+
+def _dot_columns(dots: Sequence[tuple[float, str]], zero: float) -> str:
+    """Stacked dots, each of which stays on its side of zero."""
+    columns: dict[int, list[str]] = {}
+    for at, hue in dots:
+        columns.setdefault(column_beside(at, zero, _COLUMNS), []).append(hue)
+    tall = max(map(len, columns.values()), default=1) + 0.4
+    middle = zero / 100 * _COLUMNS
+    body = f'<path class="z" vector-effect="non-scaling-stroke" d="M{middle:.2f} 0V{tall:g}"/>'
+    for column, hues in sorted(columns.items()):
+        for row, hue in enumerate(hues):
+            place = f'cx="{column + 0.5}" cy="{tall - 0.5 - row:.2f}"'
+            body += f'<circle class="{hue} dot" {place} r=".45"/>'
+    return f'<svg class="p" viewBox="0 0 {_COLUMNS} {tall:g}" aria-hidden="true">{body}</svg>'
+
+
+def strata_drawing(
+    rows: Sequence[tuple[str, Sequence[tuple[str, float, float, float]], Cell, str]], opened: int,
+    fold: str, span: Sequence[float], key: Sequence[tuple[str, str]], note: str, *, percent: bool,
+) -> str:  # fmt: skip
+    """A line for each stratum on one axis, the last ones in a fold."""
+    axis = Axis.spanning(span, share=percent)
+    ticks = tick_row(axis, score_ticks(axis, Unit(percent=percent), 6), most=6)
+    lines = [_stratum_line(axis, *row) for row in rows]
+    ticks = f"<span></span>{ticks}<span></span>"
+    first, rest = (f'<div class="where">{"".join(part)}{ticks}</div>' * bool(part)
+                   for part in (lines[:opened], lines[opened:]))  # fmt: skip
+    rest = f"<details><summary>{fold}</summary>{rest}</details>" * bool(rest)
+    swatches = " and ".join(f'<i class="sw {hue}"></i>{html_text(name)}' for hue, name in key)
+    grid = f'<g id="strata-grid">{grid_lines(axis, 44, 6)}</g>'
+    grid = f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>'
+    return f'{grid}{first}<p class="note">{swatches}{escape(note)}</p>{rest}'
+
+
+_HEIGHTS = {"a": 15, "b": 30}  # of intervals; those of other colours are dots between them
+
+
+def _stratum_line(
+    axis: Axis, name: str, marks: Sequence[tuple[str, float, float, float]], words: Cell, said: str
+) -> str:
+    """Name, intervals and dots, and words beside them."""
+    grey: dict[str, list[float]] = {"o": [], "m": []}
+    body = ""
+    for hue, lo, mid, hi in marks:
+        if hue in _HEIGHTS:
+            ends = interval(axis, lo, mid, hi, _HEIGHTS[hue], "ci t", 5.5)
+            body = group(hue, ends) + body
+        else:
+            grey[hue] += [axis(mid)] * math.isfinite(mid)
+    points = "".join(group(hue, dots(xs, 22.5)) for hue, xs in grey.items() if xs)
+    body = f'<use href="#strata-grid"/>{stretched(44, points) * bool(points)}{body}'
+    label = f'<bdi title="{escape(name)}">{escape(short_name(name, 28))}</bdi>'
+    beside = html_text(words.words)
+    beside = f"<b>{beside}</b>" if words.style and beside else beside
+    return f'<b>{label}</b>{picture(44, body, said)}<span class="k">{beside}</span>'
+
+
+def fan_drawing(
+    lines: Sequence[Line], tries: Sequence[str], span: Sequence[float],
+    ends: Sequence[tuple[float, str, str]], between: str, label: str, *, percent: bool,
+) -> str:  # fmt: skip
+    """Pairs of curves from one point, the last pair with the area between, and words at its end."""
+    height, (high, low) = 280, lines[-2:]
+    axis = Axis(0, 1) if percent else Axis.spanning(span)
+    xs = [100 * place / max(len(tries) - 1, 1) for place in range(len(tries))]
+
+    def y(value: float) -> float:
+        return 8 + (100 - axis(value)) / 100 * (height - 36)
+
+    ticks = [0, 0.25, 0.5, 0.75, 1] if percent else axis.ticks(5)
+    labels = score_ticks(axis, Unit(), 4) if percent else [f"{tick:g}" for tick in ticks]
+    scale = "".join(f'<span style="top:{y(tick):.0f}px">{words}</span>'
+                    for tick, words in zip(ticks, labels, strict=True))  # fmt: skip
+    body = "".join(level(0, 100, y(tick)) for tick in ticks)
+    held = ["", *["mid"] * (len(tries) - 2), "end"]
+    for x, words, hold in zip(xs, tries, held, strict=False):
+        body += text(x, height - 8, words, hold)
+    above, below = ([*map(y, line.numbers[0].tolist())] for line in (high, low))
+    inner = group(high.hue, band(xs, above, below, "fan"))
+    inner += "".join(_line_curve(line, xs, y) for line in lines)
+    points = "".join(dot(x, at, 4) for x, at in zip([*xs, *xs], [*above, *below], strict=True))
+    drawn = picture(height, body + stretched(height, inner) + group(high.hue, points), label)
+    (can, best, once), (does, worst, every) = ends
+    up, down, free = end_places(y(can) + 8, y(does) - 8)
+    middle = f'<span style="top:{(up + down) / 2:.0f}px">{between}</span>' * free
+    beside = (
+        f'<div class="ends" style="height:{height}px"><span style="top:{max(up, 16):.0f}px"><b>'
+        f"{html_text(best)}</b><br>{once}</span>{middle}"
+        f'<span style="top:{max(down, 60):.0f}px"><b>{html_text(worst)}</b><br>{every}</span></div>'
+    )
+    return f'<div class="fans"><div class="ends left">{scale}</div>{drawn}{beside}</div>'
+
+
+def _line_curve(line: Line, xs: Sequence[float], y: Callable[[float], float]) -> str:
+    """A line, and its band if it is known and not thin; nothing of what is unknown."""
+    mid, lo, hi = ([*map(y, each)] for each in line.numbers.tolist())
+    drawn = path(zip(xs, mid, strict=True), "ln t" if line.thin else "ln")
+    area = "" if line.thin or not math.isfinite(sum((*lo, *hi))) else band(xs, hi, lo)
+    return group(line.hue, area + drawn) * math.isfinite(sum(mid))
+
+
+def steps_drawing(
+    kind: str, lines: Sequence[Line], steps: Sequence[tuple[float, str]], span: Sequence[float],
+    ends: Sequence[tuple[float, str, str]], label: str, *, percent: bool = True,
+    dots: Sequence[tuple[float, str, float]] = (), best: Sequence[tuple[float, float]] = (),
+    below: str = "",
+) -> str:  # fmt: skip
+    """Curves along steps with words at their ends; dots below, and one on a curve."""
+    height, foot, above = _STEPS[kind]
+    axis = Axis(0, 1) if kind == "one run" else Axis.spanning(span, share=percent)
+
+    def y(value: float) -> float:
+        return 10 + (100 - axis(value)) / 100 * (height - foot)
+
+    body = ruled(axis, Unit(percent=percent), y) + _step_labels(steps, height - above)
+    inner = "".join(_line_curve(line, line.at, y) for line in lines)
+    marks = "".join(group(hue, dot(at, height - 10, r)) for at, hue, r in dots)
+    marks += "".join(group("a", dot(at, y(value), 5)) for at, value in best)
+    words = [(y(value), f"<b>{html_text(bold)}</b>{rest}") for value, bold, rest in ends]
+    labels = [f'<span style="top:{at:.0f}px">{each}</span>' for at, each in spread_ends(words)]
+    labels += [f'<span style="top:{height - 10}px">{below}</span>'] * bool(below)
+    drawn = picture(height, body + stretched(height, inner) + marks, label)
+    beside = f'<div class="ends" style="height:{height}px">{"".join(labels)}</div>'
+    return f'<div class="byrun">{drawn}{beside}</div>'
+
+
+# Height, room below the curves, and how far above the bottom labels are.
+_STEPS = {"one run": (380, 62, 32), "several runs": (300, 40, 6)}
+
+
+def _step_labels(steps: Sequence[tuple[float, str]], y: float) -> str:
+    """Labels of steps, held so that they stay in their picture."""
+    held = ["", *["mid"] * (len(steps) - 2), "end"]
+    kept = spread_labels(*zip(*steps, strict=True))
+    return "".join(text(steps[each][0], y, steps[each][1], held[each]) for each in kept)
+
+
+_STRIPS = {"models": (22, 2), "many models": (13, 1), "steps": (20, 2), "many steps": (10, 1)}
+
+
+def strips_drawing(
+    kind: str, rows: Sequence[tuple[str, bool, str]], scores: Floats, ends: Sequence[str]
+) -> str:
+    """A strip of cells for each name, bold or not, and words for the ends of their order."""
+    height, gap = _STRIPS[kind]
+    strips = strip_rows(scores, height, [said for *_, said in rows])
+    lines = "".join(
+        f'<span class="{"in" * bold}" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}'
+        f"</bdi></span>{cells}"
+        for (name, bold, _), cells in zip(rows, strips, strict=True)
+    )
+    sides = "".join(f"<span>{escape(end)}</span>" for end in ends)
+    return (f'<div class="strip" style="row-gap:{gap}px">{lines}<span></span>'
+            f'<span class="sides">{sides}</span></div>')  # fmt: skip
+
+
+def lists_drawing(parts: Sequence[tuple[str, Sequence[str], str]]) -> str:
+    """Names below their heads."""
+    items = ""
+    for head, names, rest in parts:
+        codes = ", ".join(f"<code>{escape(name)}</code>" for name in names)
+        items += f"<div><h3>{html_text(head)}</h3><p>{codes}{rest}</p></div>"
+    return f'<div class="cols">{items}</div>'
+
+
 _DRAWINGS: dict[str, Callable[..., str]] = {
-    "cases": cases_drawing, "floors": floors_drawing, "lifts": lifts_drawing,
-    "plane": plane_drawing, "stairs": stairs_drawing,
+    "cases": cases_drawing, "duel": duel_drawing, "fan": fan_drawing, "floors": floors_drawing,
+    "lifts": lifts_drawing, "lists": lists_drawing, "plane": plane_drawing, "steps": steps_drawing,
+    "strips": strips_drawing, "strata": strata_drawing, "stairs": stairs_drawing,
 }  # fmt: skip

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import groupby
+from itertools import chain, groupby, pairwise
+
+import numpy as np
+
+from polars_scorio.maths.array_rows import Floats
 
 _STEPS = (1, 2, 2.5, 5, 10)
 
@@ -175,3 +179,72 @@ def strip(shares: Sequence[float], height: float, label: str) -> str:
         f'height="{height:g}" shape-rendering="crispEdges" role="img" '
         f'aria-label="{escape(label)}">{body}</svg>'
     )
+
+
+def touches(place: float, places: Iterable[float], room: float) -> bool:
+    """Whether words at one place would touch those at some others."""
+    return min(abs(place - each) for each in places) < room
+
+
+def column_beside(place: float, middle: float, columns: int) -> int:
+    """The column of a place, on its side of the middle; places in percent."""
+    column = min(max(int(place / 100 * columns), 0), columns - 1)
+    right, drawn_right = place > middle, column + 0.5 > middle / 100 * columns
+    return column + int(right) - int(drawn_right)
+
+
+def end_places(high: float, low: float) -> tuple[float, float, bool]:
+    """Places of the words of two curves, 44 pixels apart, and whether others fit between."""
+    if low - high < 44:
+        high, low = (high + low) / 2 - 22, (high + low) / 2 + 22
+    return high, low, low - high >= 80
+
+
+_CELLS, _SHADES = 400, 20  # that can be told apart
+
+
+def drawn_cells(scores: Floats) -> Floats:
+    """The cells of strips, (L, M): of many questions means of neighbours, of many scores shades."""
+    if scores.shape[1] > _CELLS:
+        edges = np.linspace(0, scores.shape[1], _CELLS + 1).astype(int)
+        scores = np.stack([scores[:, a:b].mean(axis=1) for a, b in pairwise(edges)], 1)
+    if np.unique(scores).size > _SHADES:
+        scores = np.round(scores * _SHADES) / _SHADES
+    return scores
+
+
+def spread_ends(places: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Words at the ends of lines, from the top, 36 pixels apart."""
+    spread, floor = list[tuple[float, str]](), -99.0
+    for place, words in sorted(places):
+        floor = max(place, floor + 36)
+        spread.append((floor, words))
+    return spread
+
+
+_LETTER, _GAP = 1.4, 3.0  # percent of a picture on a phone: half a letter, and between labels
+
+
+def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
+    """Steps whose labels do not touch on a phone: both ends, and evenly between where they can.
+
+    >>> spread_labels([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "500", "1,000", "1,500", "2,000"])
+    [0, 1, 2, 3, 4]
+    """
+    last, wide = len(places) - 1, [2 * _LETTER * len(label) for label in labels]
+    starts = [place - width / 2 for place, width in zip(places, wide, strict=True)]
+    starts[0], starts[last] = 0.0, 100 - wide[last]
+
+    def apart(kept: Sequence[int]) -> bool:
+        return all(starts[a] + wide[a] + _GAP <= starts[b] for a, b in pairwise(kept))
+
+    even = ([*range(0, last + 1, stride)] for stride in range(1, last) if last % stride == 0)
+    uneven = ([*(p for p in range(0, last, stride) if apart([p, last])), last]
+              for stride in range(1, last + 1))  # fmt: skip
+    return next(filter(apart, chain(even, uneven)), [0, last])
+
+
+def strip_rows(scores: Floats, height: float, labels: Sequence[str]) -> list[str]:
+    """A strip of cells of each row of scores; of many questions means of neighbours."""
+    rows = drawn_cells(scores).tolist()
+    return [strip(row, height, label) for row, label in zip(rows, labels, strict=True)]

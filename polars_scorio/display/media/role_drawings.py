@@ -19,12 +19,12 @@ from polars_scorio.display.media.marks import (
     path,
     picture,
     stretched,
+    strip_rows,
     text,
     tick_row,
     upright,
 )
-from polars_scorio.display.media.sections import ruled, strip_rows
-from polars_scorio.display.media.tables import grid_lines, line_rows, score_axis, score_ticks
+from polars_scorio.display.media.tables import grid_lines, line_rows, ruled, score_ticks
 from polars_scorio.display.numbers import Unit
 from polars_scorio.display.phrases import short_name
 from polars_scorio.maths.array_rows import Floats
@@ -37,7 +37,8 @@ def plane_drawing(
     """Points by amount (middle, lo, hi) and score (lo, middle, hi), and stairs through corners."""
     unit = Unit(percent=percent)
     logs = [math.log10(end) for _, _, amount, _ in points for end in amount[1:]]
-    up = score_axis([end for _, score, *_ in points for end in (score[0], score[2])], unit)
+    scores = [end for _, score, *_ in points for end in (score[0], score[2])]
+    up = Axis.spanning(scores, share=percent)
     across, height = Axis.spanning(logs, 0.08), 400
 
     def x(amount: float) -> float:
@@ -103,7 +104,7 @@ def lifts_drawing(lines: Sequence[Mapping[str, Any]], *, percent: bool) -> str:
     """A line for each model: a ring, and a dot with its interval, joined."""
     unit = Unit(percent=percent)
     ends = [end for line in lines for end in (line["ends"][0], line["ends"][2])]
-    axis = score_axis([*ends, *(line["ring"] for line in lines)], unit)
+    axis = Axis.spanning([*ends, *(line["ring"] for line in lines)], share=percent)
     rows = []
     for line in lines:
         ring, (lo, mid, hi), body = line["ring"], line["ends"], grid_lines(axis, 40)

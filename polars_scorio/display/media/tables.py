@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from polars_scorio.display.blocks import Cell, Interval, TableBlock
-from polars_scorio.display.facts.scopes import MANY
 from polars_scorio.display.media.marks import (
     Axis,
     box,
     group,
     held_at,
     interval,
+    level,
     picture,
     text,
     tick_row,
     upright,
 )
-from polars_scorio.display.numbers import Unit, html_text
+from polars_scorio.display.numbers import Unit, html_text, shown_models
 from polars_scorio.display.phrases import MISSING, short_name
 
-_TIGHT, _TOP = 12, 15  # models, from where on rows are tight, and shown of many
+_TIGHT = 12  # models, from where on rows are tight
 _LINES = 40  # parts that are drawn
 _PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
 _BREAKS = "-_/.:"
@@ -206,9 +206,10 @@ def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
     return [*labels[:-1], f"{labels[-1]}\N{NO-BREAK SPACE}%" if unit.percent else labels[-1]]
 
 
-def score_axis(board_numbers: Iterable[float], unit: Unit) -> Axis:
-    """The axis of scores; percentages stay between 0 and 100."""
-    return Axis.spanning(board_numbers, share=unit.percent)
+def ruled(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
+    """Level lines at the ticks of scores, with their numbers."""
+    ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
+    return "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words, "on") for at, words in ticks)
 
 
 def grid_lines(axis: Axis, height: float, most: int = 7) -> str:
@@ -246,13 +247,12 @@ def _plain_table(table: TableBlock) -> str:
     """A row for each name, or text, of the first column, and numbers as they are written."""
     first, *rest = table.columns
     drawn = whole_name if first.kind == "name" else html_text
+    heads = [html_text(each.head) + f'<span class="k"> ({each.side})</span>' * bool(each.side)
+             for each in rest]  # fmt: skip
+    swatch = '<i class="sw"></i>' * (table.kind == "beside")
     rows = [
-        (row.hue, drawn(name), [cell_html(each.cells[at]) for each in rest])
+        (row.hue, swatch * row.bright + drawn(name),
+         [cell_html(each.cells[at]) for each in rest])
         for at, (row, name) in enumerate(zip(table.rows, first.words, strict=True))
-    ]
-    return number_table(table.caption, first.head, [html_text(each.head) for each in rest], rows)
-
-
-def shown_models(number: int) -> int:
-    """The models that are shown, as many as a terminal shows of many."""
-    return _TOP if number > MANY else number
+    ]  # fmt: skip
+    return number_table(table.caption, first.head, heads, rows)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from polars_scorio.display.facts.question_facts import SolvedFacts
+from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import PairCurve
 from polars_scorio.display.numbers import named, names_list
 from polars_scorio.display.phrases import count_of, name_list, short_name, text_list
@@ -163,18 +163,18 @@ def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun
     return f"No {noun} has a sure winner."
 
 
-def questions_title(facts: dict[str, Any], leader: str, word: str = "right") -> str:
-    """Heading over all questions, from how many are never, always or sometimes solved.
-
-    `word` is what a trial is called that counts.
-    """
-    number, never, always = facts["questions"], facts["never"], facts["always"]
-    if 2 * (never + always) > number and facts["models"] > 1:
+def questions_title(facts: QuestionFacts, leader: str) -> str:
+    """Heading over all questions, from how many are never, always or sometimes solved."""
+    number, never, always = map(len, (facts.names, facts.never, facts.always))
+    mixed, word = len(facts.mixed), facts.word
+    if facts.fractions:
+        return "Every question, from the hardest to the easiest."
+    if 2 * (never + always) > number and len(facts.scores) > 1:
         return (
             f"{never + always:,} of {count_of(number, 'question')} tell nothing about these models."
         )
-    if facts["trials"] >= 4 and 2 * facts["mixed"] >= number:
-        return f"{facts['mixed']:,} of {number:,} questions come out both ways for {named(leader)}."
+    if facts.trials >= 4 and 2 * mixed >= number:
+        return f"{mixed:,} of {number:,} questions come out both ways for {named(leader)}."
     if never:
         if word != "right":
             return f"{count_of(never, 'question')} {'is' if never == 1 else 'are'} never {word}."

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polars_scorio.display.blocks import Account, Section, TableBlock, Title
+from polars_scorio.display.blocks import Account, Drawing, Line, Section, TableBlock, Text, Title
 from polars_scorio.display.facts.ranking_facts import About, Curve
-from polars_scorio.display.facts.run_facts import TrainingRun
-from polars_scorio.display.numbers import Unit
-from polars_scorio.display.phrases import count_of, step_words
+from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, TrainingRun
+from polars_scorio.display.numbers import Unit, named
+from polars_scorio.display.phrases import count_of, short_name, step_words
 from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
+from polars_scorio.display.words.section_words import question_lists, strips_drawing
 
 
 def tell_run(run: TrainingRun, about: About) -> Account:
@@ -113,3 +114,83 @@ def next_of_steps(run: TrainingRun) -> list[str]:
         steps.append(f"If you search with {since} or more tries, step {first_step} is better than "
                     f"step {last_step}.")  # fmt: skip
     return steps
+
+
+def steps_section(run: TrainingRun, level: str) -> Section:
+    """Pass@1, Pass@4, Pass@k and Pass^4 by step; below, steps that may be the best."""
+    fan, unit, sizes, last = run.fan, Unit(), run.fan.k, len(run.fan.k) - 1
+    four = sizes.index(4) if 4 in sizes else last
+    drawn = [(0, last, "b", f"at least 1 of {sizes[last]}"), (0, 0, "a", "one try"),
+             (1, four, "o", f"all {sizes[four]}")]  # fmt: skip
+    if four < last:
+        drawn.insert(1, (0, four, "o", f"at least 1 of {sizes[four]}"))
+    lines, ends = [], []
+    for kind, k, hue, words in drawn:
+        numbers = fan.numbers[kind, :, k].T
+        lines.append(Line(hue, numbers, at=run.places))
+        ends.append((numbers[0, -1], unit.score(numbers[0, -1]), f"<br>{words}"))
+    may, top = {*run.board.leaders}, run.steps.index(run.board.models[0])
+    one_try = fan.numbers[0, :, 0, 0].tolist()
+    marks = [(at, *(("a", 5) if step in may else ("o", 3)))
+             for at, step in zip(run.places, run.steps, strict=True)]  # fmt: skip
+    labels = [short_name(step_words(step), 12) for step in run.steps]
+    data = {
+        "kind": "one run", "lines": lines, "steps": [*zip(run.places, labels, strict=True)],
+        "span": (), "ends": ends, "dots": marks, "best": [(run.places[top], one_try[top])],
+        "below": "may be best",
+    }  # fmt: skip
+    start, end = (unit.score(one_try[step]) for step in (0, -1))
+    note = (f"By {run.name}. Bands: {level} intervals. Dots below: steps that may be the best by "
+            f"one try, for all steps at once ({len(may):,} of {len(run.steps):,}).")  # fmt: skip
+    if None not in run.best:
+        score, ends_of = unit.score(run.board.score[0]), unit.interval(*run.best)
+        note += (f" Highest (dot): step {step_words(run.board.models[0])}, {score} {ends_of}, "
+                 "corrected for having been chosen.")  # fmt: skip
+    drawing = Drawing("steps", data, f"By {run.name}, one try: {start} to {end}")
+    return Section("leaderboard", "", [], [drawing, Text("note", note)])
+
+
+def step_questions_section(run: TrainingRun, won: list[str], lost: list[str]) -> Section:
+    """Every question at every step, the hardest at the first step on the left."""
+    may, first, word, number = {*run.board.leaders}, run.ends[0], run.fan.word, len(run.steps)
+    rows = [(f"step {step_words(step)}", step in may) for step in run.steps]
+    sides = f"hardest at step {first}", f"easiest of {run.scores.height:,}"
+    strips = strips_drawing("steps" if number <= 20 else "many steps", rows, run.shares, sides)
+    gone, new = run.turned(lost=True), run.turned(lost=False)
+    names = ("Out of reach", "Came into reach")
+    title = f"{count_of(len(gone), 'question')} went out of reach, {len(new):,} came into reach."
+    if word != "right":
+        names = (f"No longer {word}", f"New: {word}")
+        title = f"{count_of(len(gone), 'question')} no longer {word}, {len(new):,} newly so."
+    turned = dict(zip(names, (gone, new), strict=True))
+    turned |= {f"Won since step {first}": won, f"Lost since step {first}": lost}
+    moved = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse"
+    rate = f"{100 * FDR:g} % false discoveries"
+    alone = "One question alone hardly ever shows that it went out of reach; many together do."
+    words = [
+        f"Every question, every step. Full colour: {word} in all trials.",
+        f"{moved}, each by a test of its own ({rate}). {alone * bool(gone)}".strip(),
+    ]
+    return Section("questions", title, words, [strips, *question_lists(turned)])
+
+
+def runs_section(runs: SeveralRuns | None) -> Section:
+    """Several runs along their steps: the first two with bands, the others thin."""
+    if runs is None:
+        return Section("steps", "")
+    board, lines, ends = runs.board, list[Line](), []
+    for place in range(len(board.models) - 1, -1, -1):
+        numbers, two = runs.numbers[place], place < 2
+        hue, at = board.hue(place) if two else "o", numbers[0].tolist()
+        lines.append(Line(hue, numbers[1:], not two, at))
+        ends += [(last, named(board.models[place]), "") for last in numbers[1, -1:] if two]
+    data = {
+        "kind": "several runs", "lines": lines, "ends": ends, "span": runs.span,
+        "steps": [(at, short_name(label, 12)) for at, label in runs.steps],
+        "percent": board.unit.percent,
+    }  # fmt: skip
+    said = f"{runs.metric} along {runs.name}, with {runs.level} bands; grey: the others."
+    steps = f"{runs.leading:,} of {count_of(len(runs.steps), 'step')}"
+    title = f"{named(board.models[0])} has the highest score at {steps}."
+    drawing = Drawing("steps", data, f"{runs.metric} by {runs.name}")
+    return Section("steps", title, [said], [drawing])

@@ -18,20 +18,20 @@ from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.gate_facts import Gated
 from polars_scorio.display.facts.log_summary import LogSummary
-from polars_scorio.display.facts.question_facts import QuestionFacts, question_wins
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
     Curve,
     RankingFacts,
     Sheet,
     pair_quantiles,
+    question_wins,
     rank_board,
 )
 from polars_scorio.display.facts.role_facts import Prices
 from polars_scorio.display.facts.run_facts import TrainingRun
 from polars_scorio.display.facts.scopes import page_scopes
-from polars_scorio.display.media.marks import Axis, file_text, interval, tick_row
-from polars_scorio.display.media.step_sections import spread_labels
+from polars_scorio.display.media.marks import Axis, file_text, interval, spread_labels, tick_row
 from polars_scorio.display.media.tables import score_ticks, table_html, whole_name
 from polars_scorio.display.numbers import Unit, html_text, named, plain_text
 from polars_scorio.display.phrases import MISSING
