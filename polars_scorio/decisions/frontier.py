@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Unmatched, check_count
+from polars_scorio.arguments import Unmatched
 from polars_scorio.counting.log import Log, Trials, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
@@ -21,7 +20,6 @@ from polars_scorio.decisions.models import (
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.cost_means import (
     FrontierModels,
-    band_of,
     chance_of,
     frontier_of,
     reach_draws,
@@ -47,12 +45,8 @@ def frontier(
     target: Target | None = None,
     confidence: float | None = None,
     unmatched: Unmatched = "error",
-    points: int | None = None,
 ) -> pl.LazyFrame:
-    """The plan of a frontier; see `Scorio.frontier`.
-
-    With `points` that of its band over draws: by..., cost, lo and hi, for costs even in logs.
-    """
+    """The plan of a frontier; see `Scorio.frontier`."""
     metric = metric_of(metric, "frontier", "it sets a metric of successes against the mean cost")
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials).with_unbiased_estimate()
@@ -70,10 +64,6 @@ def frontier(
     questions = aligned_questions(unmatched)
     plan = evaluated_plan(request, report_columns(trials), questions=questions, named=True)
     made = _Frontier(trials, metric, request.choice.target, request.choice.confidence)
-    if points is not None:
-        ends: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
-        rows = partial(made.band_rows, points=check_count("points", points))
-        return in_all_strata(plan, trials, rows, ends)
     numbers: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
@@ -123,29 +113,6 @@ class _Frontier:
             pl.Series("dominated", dominated, nan_to_null=True).cast(pl.Boolean),
         )
         return rows.sort(STRATUM, "mean_cost", model)
-
-    def band_rows(self, groups: pl.DataFrame, evaluated: Evaluated, points: int) -> pl.DataFrame:
-        """A row for each stratum and cost."""
-        parts = []
-        for stratum, places in enumerate(self._strata_of(groups)):
-            here = self._known_models(evaluated, places)
-            if not here.size:
-                continue
-            if self._has_trial_noise(evaluated, here):
-                draws = reach_draws(*self._reaches(evaluated, here))
-            else:
-                models = self._sampled_models(evaluated, here)
-                if models.freedom <= 0:
-                    continue
-                draws = models.draws()
-            costs = np.log(evaluated.parts[0].numbers[self._cost_row].estimate[here])
-            logs = np.linspace(costs.min(), costs.max(), points)
-            ends = band_of(draws, logs, self.confidence)
-            lo, hi = np.sort(self.sign * np.stack(ends), axis=0)
-            number = np.full(points, stratum, dtype=np.uint32)
-            columns = {STRATUM: number, "cost": np.exp(logs), "lo": lo, "hi": hi}
-            parts.append(pl.DataFrame(columns, nan_to_null=True))
-        return pl.concat(parts) if parts else pl.DataFrame()
 
     @property
     def _score_row(self) -> Row:

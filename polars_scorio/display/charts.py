@@ -483,22 +483,20 @@ def frontier_chart(
     *,
     percent: bool,
 ) -> Picture:
-    """A point with two intervals for each model, and a band; `titles` are of the axes.
+    """A point with two intervals for each model; `titles` are of the axes.
 
-    `rows` of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of
-    the band: stratum, cost, lo, hi.
+    `rows`: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated.
     """
     tones, width = heading.style.tones, heading.width
-    models = rows.filter(pl.col("model").is_not_null())
     rows = rows.join(
-        _point_labels(models, width, 250), on=["stratum", "model"], how="left"
+        _point_labels(rows, width, 250), on=["stratum", "model"], how="left"
     ).with_columns(coloured=pl.col("model").is_in([*colours]))
     hue = _model_hue(colours, None, heading.style)
-    room = 4 * min(_LETTERS, max(map(len, models["model"]), default=0))
+    room = 4 * min(_LETTERS, max(map(len, rows["model"]), default=0))
     dollars = alt.Scale(type="log", nice=False, padding=max(12, room))
     across = {
         end: value_axis(alt.X(f"{end}:Q", scale=dollars), titles[0], percent=False)
-        for end in ("mean_cost", "cost_lo", "cost")
+        for end in ("mean_cost", "cost_lo")
     }
     up = {
         end: value_axis(
@@ -506,9 +504,7 @@ def frontier_chart(
         )
         for end in ("estimate", "lo")
     }
-    base = alt.Chart().transform_filter("isValid(datum.model)").encode(
-        color=hue, tooltip=number_tooltips(rows.drop("cost"))
-    )  # fmt: skip
+    base = alt.Chart().encode(color=hue, tooltip=number_tooltips(rows))
     place = {"x": across["mean_cost"], "y": up["estimate"]}
     hollow: dict[str, Any] = {
         "size": 90,
@@ -519,9 +515,6 @@ def frontier_chart(
     }
     names = base.encode(x=across["mean_cost"], text="label:N", color=alt.value(tones["ink"]))
     layers = [
-        alt.Chart().transform_filter("isValid(datum.cost)")
-        .mark_area(opacity=0.15, color=tones["mark"])
-        .encode(x=across["cost"], y=up["lo"], y2="hi:Q"),
         base.mark_rule(**_INTERVAL).encode(x=across["mean_cost"], y=up["lo"], y2="hi:Q"),
         base.mark_rule(**_INTERVAL).encode(x=across["cost_lo"], x2="cost_hi:Q", y=up["estimate"]),
         base.transform_filter("!datum.dominated").mark_point(**_DOT).encode(**place),
@@ -529,7 +522,7 @@ def frontier_chart(
         names.transform_filter("datum.above").mark_text(dy=-11).encode(y="hi:Q"),
         names.transform_filter("!datum.above").mark_text(dy=11).encode(y="lo:Q"),
     ]  # fmt: skip
-    number = models["model"].n_unique()
+    number = rows["model"].n_unique()
     words = f"A point for each of {number} model{'s' if number > 1 else ''}"
     return in_panels(layers, rows, heading, words, height=300)
 

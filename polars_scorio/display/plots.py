@@ -264,7 +264,7 @@ class Plots(PlotBase):
         target : "benchmark" or "population", optional
             As in `Scorio.frontier`.
         confidence : float, optional
-            Confidence of the intervals and the band; default: that of the accessor, else 0.95.
+            Confidence of the intervals; default: that of the accessor, else 0.95.
         unmatched : "error" or "drop"
             As in `Scorio.compare`.
 
@@ -273,8 +273,7 @@ class Plots(PlotBase):
         altair.LayerChart or altair.FacetChart
             A point for each model, with the intervals of its score and of its mean cost; the axis
             of costs is logarithmic. Models without a colour have their name beside the point, and
-            points are hollow if `Scorio.frontier` calls the model dominated. The band is the
-            frontier with its uncertainty: the best score that each cost can buy.
+            points are hollow if `Scorio.frontier` calls the model dominated.
 
         Raises
         ------
@@ -299,23 +298,17 @@ class Plots(PlotBase):
         known = ("target", "confidence", "unmatched")
         asked = {name: each for name, each in chosen_first({**usual, **self._chosen}, said).items()
                  if name in known}  # fmt: skip
-        plans = (
-            frontier(self._log, self._roles, subject.metric, points=points, **asked)
-            for points in (None, 60)
-        )
-        subject, (models, band) = self._collected(subject, *plans)
+        plan = frontier(self._log, self._roles, subject.metric, **asked)
+        subject, (models,) = self._collected(subject, plan)
         numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "prob_on_frontier")
-        labels = stratum_label(subject.trials)
-        points = models.drop_nulls("estimate").select(
-            labels, model_label(subject.trials), *numbers, "dominated"
+        rows = models.drop_nulls("estimate").select(
+            stratum_label(subject.trials), model_label(subject.trials), *numbers, "dominated"
         )
-        rows = pl.concat([points, band.drop_nulls().select(labels, "cost", "lo", "hi")],
-                         how="diagonal")  # fmt: skip
         column = "the cost" if self._roles.cost is None else str(self._roles.cost)
         heading = subject.heading(
             f"{subject.name} against cost",
             f"{100 * asked['confidence']:g} % intervals, {_ABOUT[asked['target']]}",
-            "band: the best score for at most so much; hollow: dominated",
+            "hollow: dominated",
         )
         return charts.frontier_chart(
             rows,

@@ -233,11 +233,6 @@ class FrontierModels:
             return np.full(self.score.size, np.nan)
         return chance_of(self.draws())
 
-    def band(self, costs: Floats, confidence: float) -> tuple[Floats, Floats]:
-        """Interval of the best score available for at most each log cost (C,), over the draws."""
-        # NaN if no model is so cheap in most draws.
-        return band_of(self.draws(), costs, confidence)
-
 
 def reach_draws(score: Floats, cost: Floats, correlation: Floats) -> tuple[Floats, Floats]:
     """Draws of scores and log costs of models whose errors are independent, (L, draws) each.
@@ -262,18 +257,6 @@ def reach_draws(score: Floats, cost: Floats, correlation: Floats) -> tuple[Float
 def chance_of(draws: tuple[Floats, Floats]) -> Floats:
     """Share of the draws of scores and costs in which each model is on the frontier."""
     return np.asarray(_on_frontier(*draws).mean(axis=1))
-
-
-def band_of(
-    draws: tuple[Floats, Floats], costs: Floats, confidence: float
-) -> tuple[Floats, Floats]:
-    """Interval of the best score for at most each log cost; see `FrontierModels.band`."""
-    score, cost = draws
-    best = np.stack([np.where(cost <= most, score, -np.inf).max(axis=0) for most in costs])
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    lo, hi = np.quantile(best, tails, axis=1, method="nearest")
-    known = np.isfinite(np.median(best, axis=1)) & np.isfinite(lo)
-    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
 
 
 def frontier_of(score: Floats, cost: Floats) -> Mask:

@@ -4,7 +4,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.decisions.frontier import frontier
 from tests.made_logs import priced_models
 
 # Logs made by a rule are no random ones, and tests of a log say so.
@@ -129,14 +128,6 @@ def test_more_draws_than_trials_have_no_place(log):
 
 def test_an_empty_log_has_no_frontier(log):
     assert log.head(0).scorio(cost="usd").frontier().is_empty()
-
-
-def test_the_band_lies_between_the_cheapest_and_the_dearest_model(log):
-    roles = log.scorio(cost="usd", by="domain")._roles  # noqa: SLF001 - as pictures do
-    band = frontier(log.lazy(), roles, points=7).collect()
-    assert band.columns == ["domain", "cost", "lo", "hi"]
-    assert band.height == 14
-    assert band.drop_nulls().select((pl.col("lo") <= pl.col("hi")).all()).item()
 
 
 @pytest.mark.parametrize(

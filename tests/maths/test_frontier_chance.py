@@ -74,16 +74,6 @@ def test_the_chance_is_the_frequency_with_which_a_model_is_on_the_frontier():
     np.testing.assert_allclose(found.chance(), frequency, atol=0.04)
 
 
-def test_the_band_rises_with_the_cost_and_holds_the_frontier():
-    found = models(ACCURACY, COST)
-    costs = np.linspace(found.cost.min() + 0.3, found.cost.max(), 9)
-    lo, hi = found.band(costs, 0.95)
-    best = np.array([found.score[found.cost <= most].max() for most in costs])
-    assert (lo <= best).all()
-    assert (best <= hi).all()
-    assert (np.diff(lo) >= 0).all()
-
-
 @pytest.mark.slow
 def test_models_on_the_frontier_are_rarely_called_dominated():
     rng = np.random.default_rng(35)
