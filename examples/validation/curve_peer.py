@@ -43,9 +43,10 @@ def by_us(counts: pl.DataFrame, target: str) -> Signs:
 
 
 def stretch(signs: Signs, sign: int) -> str:
-    """The k of a sign, which are neighbours."""
-    k = [size for size, each in zip(SIZES, signs, strict=True) if each == sign]
-    return f"{k[0]} to {k[-1]}" if k and k[-1] - k[0] == len(k) - 1 else str(k)
+    """The k of a sign, as the stretches of neighbours."""
+    k = np.array([size for size, each in zip(SIZES, signs, strict=True) if each == sign])
+    parts = np.split(k, np.flatnonzero(np.diff(k) > 1) + 1)
+    return ", ".join(f"{part[0]} to {part[-1]}" for part in parts if part.size)
 
 
 def least_cpu(work: Callable[[], Signs]) -> tuple[Signs, float]:
