@@ -566,7 +566,7 @@ STUDIES = (
     ),
     Study(
         "single_claims board_power",
-        "pairs of models of three public boards, 100 to 500 questions, 1 and 4 trials, 2,000 logs",
+        "pairs of models of three public boards, 100 to 500 questions, 1 and 4 trials, 100 logs",
         board_numbers(),
         (
             (

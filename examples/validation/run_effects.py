@@ -67,10 +67,10 @@ def log_of(models, present=None):
     return pl.concat(frames)
 
 
-def stacked(logs):
+def stacked(logs, presents=None):
     """The rows of logs, each a dict of the outcomes of models, numbered in the column log."""
-    rows = (log_of(models).with_columns(log=place) for place, models in enumerate(logs))
-    return pl.concat(rows)
+    parts = zip(logs, presents or [None] * len(logs), strict=True)
+    return pl.concat(log_of(*part).with_columns(log=place) for place, part in enumerate(parts))
 
 
 def logs_with_winner(pairs):
@@ -367,23 +367,23 @@ def kept_faults(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([31, number, seed])
-        found = {"all": [], **({"first": []} if fault == "until a success" else {})}
+        parts, presents, true = [], [], []
         for _ in range(logs):
             rates, models, present = drawn_rates(population, rng, questions), {}, {}
             for name in "abc":
                 models[name], present[name] = FAULTS[fault][1](rng, rates, runs)
-            truth = np.array(truths(rates, 0.0, 1)[:2])
-            log = log_of(models, present)
-            for way, each in found.items():
-                asked = log.scorio(first=1 if way == "first" else None)
-                rows = asked.report(ps.avg(), ps.pass_at_k(2))
-                lo, hi = (rows[end].to_numpy().reshape(3, 2) for end in ("lo", "hi"))
-                held = (lo <= truth + 1e-12) & (truth - 1e-12 <= hi)
-                won = asked.compare(simultaneous=True)["better"].is_not_null().any()
-                each.append([*held.mean(0), won, (hi - lo)[:, 0].mean()])
-        for way, each in found.items():
+            parts.append(models)
+            presents.append(present)
+            true.append(truths(rates, 0.0, 1)[:2])
+        log, truth = stacked(parts, presents), np.reshape(true, (logs, 1, 2))
+        for way in ("all", *["first"] * (fault == "until a success")):
+            asked = log.scorio(by="log", first=1 if way == "first" else None)
+            rows = asked.report(ps.avg(), ps.pass_at_k(2))
+            lo, hi = (rows[end].to_numpy().reshape(logs, 3, 2) for end in ("lo", "hi"))
+            held = ((lo <= truth + 1e-12) & (truth - 1e-12 <= hi)).mean(axis=(0, 1))
+            won = logs_with_winner(asked.compare(simultaneous=True)) / logs
             cell = fault, questions, runs, population, way, logs
-            shares = (f"{share:.4f}" for share in np.mean(each, axis=0))
+            shares = (f"{share:.4f}" for share in (*held, won, (hi - lo)[..., 0].mean()))
             print(*cell, *shares, sep=",", flush=True)
 
 

@@ -156,7 +156,7 @@ def board_rates(board: str) -> Floats:
     return mean + np.sqrt(np.clip(kept, 0, 1)) * (rate - mean)
 
 
-def board_power(logs: int = 500) -> Iterator[Cell]:
+def board_power(logs: int = 100) -> Iterator[Cell]:
     """Power at the difference of a plan, by pairs of models and questions of public boards."""
     pools = {name: board_rates(name) for name in ("livecodebench", "terminal_bench", "swe_bench")}
     designs = ((0.4, 0.5), (0.6, 0.6), (0.7, 0.65))

@@ -194,6 +194,7 @@ def kept_fault_table(measured: pl.DataFrame) -> pl.DataFrame:
     way = pl.col("way").replace_strict({"all": "all trials", "first": "`first=1`"})
     shape = pl.concat_str("questions", "runs", separator=" x ").alias("questions x runs")
     each = measured.group_by("fault", shape, way.alias("counted"), maintain_order=True).agg(
+        pl.col("logs").min(),
         *(pl.col(name).mean() for name in named),
         *(getattr(pl.col(name), end)().alias(f"{name} {end}") for name, end in named.items()),
         pl.col("width").mean(),
@@ -201,7 +202,14 @@ def kept_fault_table(measured: pl.DataFrame) -> pl.DataFrame:
     texts = (mean_and_least(name, f"{name} {end}", 2).alias(name) for name, end in named.items())
     table = each.with_columns(*texts).rename({"false_winner": "some winner"})
     return table.select(
-        "fault", shape.meta.output_name(), "counted", "avg", "pass@2", "some winner", "width"
+        "fault",
+        shape.meta.output_name(),
+        "counted",
+        "logs",
+        "avg",
+        "pass@2",
+        "some winner",
+        "width",
     )
 
 
