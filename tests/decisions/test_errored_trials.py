@@ -350,7 +350,7 @@ def test_weights_say_which_category_is_the_worst():
         (lambda log: log.report(ps.avg(), prior="uniform"), "posteriors have no bracket"),
         (lambda log: log.report(ps.avg(), wide=True), "leave wide= out"),
         (lambda log: log.report(ps.avg(), per="question"), "leave per= out"),
-        (lambda log: log.gate("m0", margin=0.1, fail_on="regressed"), "is about the score"),
+        (lambda log: log.gate("m0", margin=0.1, fail_on="regressed"), "is about differences"),
     ],
 )
 def test_what_has_no_bracket_is_refused(ask, message):
