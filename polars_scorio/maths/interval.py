@@ -491,14 +491,6 @@ def plus_two(
     return Student(middle + share * away, np.sqrt(variance), number + 1)
 
 
-class Bounds(NamedTuple):
-    """Ends of the interval of each population mean, and its standard error, shape (G,)."""
-
-    lo: Floats
-    hi: Floats
-    sigma: Floats
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitSample:
     """Independent units of G groups: questions, or clusters of them."""
@@ -529,8 +521,8 @@ class UnitSample:
     def _units(self) -> Floats:
         return np.bincount(self.group, self.number, self.groups).astype(np.float64)
 
-    def bounds(self, confidence: Floats | float) -> Bounds:
-        """Interval of the mean of each population; NaN for a single unit."""
+    def bounds(self, confidence: Floats | float) -> tuple[Floats, Floats, Floats]:
+        """Ends of the interval of each population mean, and its error; NaN for a single unit."""
         student, tail = self.student(), (1 - np.asarray(confidence)) / 2
         mass = self.number * self.weight
         total = np.bincount(self.group, mass, self.groups)
@@ -538,12 +530,12 @@ class UnitSample:
         lo, hi = student.ends(tail)
         lo, hi = np.clip([lo - bias, hi + bias], 0.0, 1.0)
         if self.single is None:
-            return Bounds(lo, hi, student.error)
+            return lo, hi, student.error
         mean, number = np.bincount(self.group, mass * self.values, self.groups) / total, self._units
         exact = *unit_interval(mean, 1 - mean, number, tail), np.sqrt(mean * (1 - mean) / number)
-        of_all = zip(exact, (lo, hi, student.error), strict=True)
-        alone = self.single & (number > 1)
-        return Bounds(*(np.where(alone, one, many) for one, many in of_all))
+        alone, of_all = self.single & (number > 1), (lo, hi, student.error)
+        lo, hi, error = (np.where(alone, *each) for each in zip(exact, of_all, strict=True))
+        return lo, hi, error
 
 
 def question_units(
