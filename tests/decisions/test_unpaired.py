@@ -160,7 +160,7 @@ def test_further_prompts_of_both_steps_decide_a_gate():
         (lambda log: log.compare(unmatched="unpaired", target="benchmark"), "it needs target="),
         (
             lambda log: log.gate("step 000", margin=0.1, unmatched="unpaired", must_pass=[1]),
-            "fail_on= and must_pass= compare the same questions",
+            "fail_on=, must_pass= and each_at_least= compare the same questions",
         ),
         (
             lambda log: log.gate("step 000", margin=0.1, unmatched="unpaired", target="benchmark"),
