@@ -269,12 +269,10 @@ def read_story(
 
 def population_interval(sheet: Sheet) -> tuple[float, float, float] | None:
     """Score and interval for questions like these; None where they cannot be had."""
-    main = sheet.main
-    if main.judged or sheet.population or sheet.settings.prior is not None:
+    main, sure = sheet.main, sheet.settings.confidence
+    several = main.counts["question"].n_unique() > 1
+    if main.judged or sheet.population or sheet.settings.prior is not None or not several:
         return None
-    if main.counts["question"].n_unique() < 2:
-        return None
-    sure = sheet.settings.confidence
     row = main.numbers(report, [main.lead], target="population", confidence=sure).collect()
     numbers = row.select("mu", "lo", "hi").row(0)
     return None if None in numbers else _three_numbers(numbers)
