@@ -26,6 +26,12 @@ LOG, PAIR, ONE = models(3, questions=40), models(2), models(1)
 STRATA = models(3, strata=2, questions=30)
 SURE = pl.concat([long([[1, 1, 1, 0]] * 40, "m0"), long([[0, 0, 1, 0]] * 40, "m1")])
 ERRORED = LOG.with_columns(pl.when(pl.col("question") % 9 > 0).then("category"))
+WORDS = pl.col("category").replace_strict({0: "wrong", 1: "right"}, return_dtype=pl.String)
+TIMED_OUT = models(2, questions=40).with_columns(
+    category=pl.when(pl.col("model") == "m01", (pl.col("question") + pl.col("trial")) % 3 == 0)
+    .then(pl.lit("timeout"))
+    .otherwise(WORDS)
+)
 HIT = LOG.with_columns(pl.col("category").replace_strict({0: "resisted", 1: "hit"},
                                                          return_dtype=pl.String))  # fmt: skip
 REWARDS = LOG.with_columns(category=pl.col("category") * 0.75 + 0.1 * (pl.col("question") % 3))
@@ -60,6 +66,7 @@ KINDS: dict[str, tuple[pl.DataFrame, str, list[str]]] = {
     "errors may be anything": (ERRORED, "report", ["--missing", "bounds"]),
     "errors left out": (ERRORED, "report", ["--missing", "drop"]),
     "errors refused": (ERRORED, "report", []),
+    "errors of one model": (TIMED_OUT, "report", ["--success", "right"]),
     "missing questions": (LACKING, "report", []),
     "questions like these": (LOG, "report", ["--target", "population"]),
     "clusters": (clustered(), "report", ["--cluster", "passage"]),
