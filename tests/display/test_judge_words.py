@@ -59,4 +59,4 @@ def test_pictures_say_it_in_the_subtitle():
     for chart in (log.plot.intervals(), log.plot.curve(ps.pass_at_k([1, 2]))):
         assert WORDS in " ".join(chart.to_dict()["title"]["subtitle"])
     labelled = LOG.scorio(truth="human").plot.intervals().to_dict()["title"]["subtitle"]
-    assert "corrected for the judge by 37 to 53 labels" in labelled[0]
+    assert "corrected for the judge by 37 to 53 labels" in " ".join(labelled)

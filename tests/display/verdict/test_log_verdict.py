@@ -59,9 +59,9 @@ def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
     [
         (0, 4, {"run": "trial"}, ["Runs differ", "Other runs"], "one run moves "),
         (0, 4, {"run": "trial", "by": "domain"}, ["Runs differ", "Other runs"], "one run moves "),
-        (0, 4, {"run": "trial", "run_effects": "alike"}, ["Runs differ", "Other runs"], "include"),
+        (0, 4, {"run": "trial", "run_effects": "alike"}, ["Runs differ", "Other runs"], "allow"),
         (2, 4, {"run": "trial"}, ["Other runs"], "which run= names"),
-        (0, 2, {"run": "trial"}, ["Runs differ", "Other runs"], "include that"),
+        (0, 2, {"run": "trial"}, ["Runs differ", "Other runs"], "allow for it"),
         (2, 1, {"run": "trial"}, ["These very runs"], "too few runs"),
         (2, 4, {}, [], ""),
         (0, 4, {"run": "trial", "run_effects": "none"}, ["Runs differ"], "are about these runs"),
