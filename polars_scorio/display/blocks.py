@@ -90,6 +90,7 @@ class TableBlock:
     percent: bool = True
     centre: float | None = None  # of no difference
     margin: float = 0.0  # with its sign
+    lower: bool = False  # whether lower numbers are better
     margin_text: str = ""
     caption: str = ""  # for those who do not see it
 

@@ -146,8 +146,9 @@ def _gate_table(table: TableBlock) -> str:
     ends, edge = table.intervals, table.margin
     every = [-edge, 0.0, edge, *(v for e in ends for v in (e.lo, e.mid, e.hi))]
     axis, rows = Axis.spanning(every, 0.06), ""
-    lower = edge > 0
-    places = [100.0, axis(edge), axis(0), 0.0] if lower else [0.0, axis(edge), axis(0), 100.0]
+    places = [0.0, axis(edge), axis(0), 100.0]
+    if table.lower:
+        places = [100.0, axis(edge), axis(0), 0.0]
     zones = "".join(
         box(min(pair), max(pair), 0, 46, kind)
         for pair, kind in zip(itertools.pairwise(places), ("zb", "zm", "za"), strict=True)
@@ -178,7 +179,7 @@ def _gate_table(table: TableBlock) -> str:
 
 def _zone_heads(axis: Axis, table: TableBlock) -> str:
     """The names of the zones, as far as they have room."""
-    edge, lower = axis(table.margin), table.margin > 0
+    edge, lower = axis(table.margin), table.lower
     worst, best = 100 * lower, 100 * (not lower)
     allowed = table.margin_text.removesuffix(" points").removesuffix(" point")
     top = ""

@@ -188,7 +188,7 @@ def _gate_table(facts: GateFacts) -> TableBlock:
     rows = [TableRow(_HUES[line.side], line.side != "undecided") for line in lines]
     most = max(margins)
     text, end = unit.margin(most) * (len(margins) == 1 and most > 0), most if facts.lower else -most
-    return TableBlock("gate", columns, rows, unit.percent, 0.0, end, text)
+    return TableBlock("gate", columns, rows, unit.percent, 0.0, end, facts.lower, text)
 
 
 def _row_words(facts: GateFacts, line: GateLine) -> str:

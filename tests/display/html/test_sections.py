@@ -243,6 +243,17 @@ def test_posterior_means_have_the_gate_of_their_average_and_rewards_name_no_ques
     assert "cases" not in sections_of(half, baseline="m00", bounds=(0, 1))
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_the_zones_of_lower_scores_lie_the_other_way_round_at_any_margin(margin):
+    """Without a margin, worse lay on the left, where lower scores are better."""
+    log = models(2, questions=20)
+    for lower in (False, True):
+        figure = page_of(log, baseline="m00", margin=margin, lower_is_better=lower).figure
+        (better,) = re.findall(r'<text x="(\d+)%"[^>]*>better<', figure)
+        (worse,) = {*re.findall(r'<rect class="zb" x="([\d.]+)%"', figure)}
+        assert (float(better) == 0, float(worse) > 0) == (lower, lower)
+
+
 def test_a_baseline_that_the_log_lacks_is_refused():
     page = page_of(models(2, questions=3), baseline="m07")
     assert page.refused
