@@ -2,8 +2,10 @@
 
 import ast
 import html
+import importlib
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +13,12 @@ import pytest
 
 from polars_scorio.display.blocks import Account
 from polars_scorio.display.words import gate_words, ranking_words
+from tests.display.html.logs import models, page_of
 from tests.display.test_captures import KINDS, file_of
 from tests.test_layout import MODULES, imported_modules, relative_name, syntax_tree
 
+BY_SIZE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+NUMBERS = {"lo", "mid", "hi", "share", "centre", "margin", "numbers"}  # of blocks
 ROOMS = ("display/facts", "display/words", "display/media")
 TITLED = [name for name, (_, command, _) in KINDS.items() if command in {"report", "gate"}]
 STORIES = [ranking_words.tell_ranking, ranking_words.tell_divided, ranking_words.tell_one_model,
@@ -66,8 +71,8 @@ def test_words_and_media_know_no_frame():
     assert reading == set()
 
 
-def test_facts_hold_no_sentence():
-    modules = modules_of("display/facts")
+def test_facts_and_media_hold_no_sentence():
+    modules = [path for room in (ROOMS[0], ROOMS[2]) for path in modules_of(room)]
     assert modules
     assert {relative_name(path): list(sentences(path)) for path in modules} == {
         relative_name(path): [] for path in modules
@@ -77,6 +82,77 @@ def test_facts_hold_no_sentence():
 def test_the_test_of_sentences_finds_those_of_words():
     (path,) = [each for each in modules_of("display/words") if each.stem == "gate_words"]
     assert len(list(sentences(path))) > 3
+
+
+def compared_numbers(path: Path) -> Iterator[str]:
+    """Comparisons by size of what blocks have as numbers, or of names given to one of these."""
+    for function in ast.walk(syntax_tree(path)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        nodes = list(ast.walk(function))
+        given = {
+            name.id
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            for name, value in paired(target, node.value)
+            if isinstance(name, ast.Name) and reads_number(value, set())
+        }
+        for node in nodes:
+            if isinstance(node, ast.Compare) and any(isinstance(op, BY_SIZE) for op in node.ops):
+                sides = [node.left, *node.comparators]
+                yield from [ast.unparse(node)] * any(reads_number(each, given) for each in sides)
+
+
+def paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """The names of an assignment with their values."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=False))
+    return [(target, value)]
+
+
+def reads_number(value: ast.expr, given: set[str]) -> bool:
+    """Whether an expression is a number of a block, and not its place in a picture."""
+    known = isinstance(value, ast.Attribute) and value.attr in NUMBERS
+    return known or (isinstance(value, ast.Name) and value.id in given)
+
+
+def test_a_medium_chooses_by_role_and_kind_and_never_by_number():
+    """Which is best, and what is decided, is said by blocks; places and counts may be compared."""
+    found = {relative_name(path): list(compared_numbers(path)) for path in modules_of(ROOMS[2])}
+    assert {path: said for path, said in found.items() if said} == {}
+
+
+def test_a_comparison_of_numbers_is_found(tmp_path):
+    text = (
+        "def f(row, table):\n    edge, two = table.margin, 2\n    return edge > 0 or row.lo < two\n"
+    )
+    (tmp_path / "made.py").write_text(text, encoding="utf-8")
+    assert list(compared_numbers(tmp_path / "made.py")) == ["edge > 0", "row.lo < two"]
+
+
+@pytest.mark.parametrize("roles", [{}, {"by": "bench"}])
+def test_a_page_asks_each_question_once(roles, monkeypatch):
+    asked = Counter[tuple[str, ...]]()
+
+    def counted(name, ask):
+        def wrapped(study, given, *rest, **options):
+            strata = f"{given.by} {sorted(study.frame.columns)} {study.frame.height}"
+            asked[name, strata, str(rest), str(sorted(options.items()))] += 1
+            return ask(study, given, *rest, **options)
+
+        return wrapped
+
+    for path in modules_of(ROOMS[0]):
+        module = importlib.import_module(f"polars_scorio.{relative_name(path).replace('/', '.')}")
+        for name in ("report", "rank", "compare", "best"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    assert page_of(models(3, strata=2 * bool(roles)), **roles).html()
+    assert {name for name, *_ in asked} == {"report", "rank", "compare", "best"}
+    assert {*asked.values()} == {1}
+    once = Counter(name for name, *_ in asked)
+    assert (once["compare"], once["best"]) == (1, 1)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)

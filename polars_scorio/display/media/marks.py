@@ -248,3 +248,14 @@ def strip_rows(scores: Floats, height: float, labels: Sequence[str]) -> list[str
     """A strip of cells of each row of scores; of many questions means of neighbours."""
     rows = drawn_cells(scores).tolist()
     return [strip(row, height, label) for row, label in zip(rows, labels, strict=True)]
+
+
+def ratio_ticks(axis: Axis) -> list[float]:
+    """Round amounts on a ratio scale."""
+    powers = range(math.floor(axis.lo), math.ceil(axis.hi) + 1)
+    for steps in ((1,), (1, 3), (1, 2, 5)):
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        inside = [tick for tick in ticks if 0 < axis(math.log10(tick)) < 100]
+        if len(inside) > 2:
+            return inside
+    return inside

@@ -18,6 +18,7 @@ from polars_scorio.display.media.marks import (
     level,
     path,
     picture,
+    ratio_ticks,
     stretched,
     strip_rows,
     text,
@@ -48,7 +49,7 @@ def plane_drawing(
         return 10 + (100 - up(score)) / 100 * (height - 44)
 
     body = ruled(up, unit, y)
-    for tick in _ratio_ticks(across):
+    for tick in ratio_ticks(across):
         body += upright(x(tick), 10, height - 26)
         body += text(x(tick), height - 8, f"{tick:g}", held_at(x(tick)))
     line = [(x(corners[0][0]), y(corners[0][1]))]
@@ -87,17 +88,6 @@ def _point_name(
     height = next(filter(free, places), above)
     taken.append((left, right, height))
     return text(at, height, name, f"{held} i w".strip())
-
-
-def _ratio_ticks(axis: Axis) -> list[float]:
-    """Round amounts on a ratio scale."""
-    powers = range(math.floor(axis.lo), math.ceil(axis.hi) + 1)
-    for steps in ((1,), (1, 3), (1, 2, 5)):
-        ticks = [step * 10.0**power for power in powers for step in steps]
-        inside = [tick for tick in ticks if axis.lo < math.log10(tick) < axis.hi]
-        if len(inside) > 2:
-            return inside
-    return inside
 
 
 def lifts_drawing(lines: Sequence[Mapping[str, Any]], *, percent: bool) -> str:
