@@ -25,7 +25,6 @@ from polars_scorio.display.chart_data import (
 from polars_scorio.display.charts import ChartStyle
 from polars_scorio.display.facts.log_summary import stratum_noun
 from polars_scorio.display.facts.ranking_facts import About, RankingFacts, rank_board
-from polars_scorio.display.facts.scopes import without_repeated_warnings
 from polars_scorio.display.numbers import plain_text
 from polars_scorio.display.phrases import (
     each_trials,
@@ -179,12 +178,10 @@ class PlotBase:
     ) -> list[pl.DataFrame]:
         """The rows of plans, behind the ranks of the models in each stratum."""
         asked = {name: value for name, value in subject.options.items() if name != "curves"}
-        with without_repeated_warnings():  # the numbers warn themselves
-            roles = subject.source.roles
-            ranks = rank(
-                self._log, roles, subject.metric.at_row(0), chances=False, spoken="counts", **asked
-            )
-            return collected_together([ranks, *plans], engine="streaming")
+        # The numbers warn themselves.
+        ranks = rank(self._log, subject.source.roles, subject.metric.at_row(0), chances=False,
+                     spoken="none", **asked)  # fmt: skip
+        return collected_together([ranks, *plans], engine="streaming")
 
     def _rows(
         self, subject: PictureSubject, overall: Overall | None = None
