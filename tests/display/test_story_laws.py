@@ -71,6 +71,19 @@ def test_words_and_media_know_no_frame():
     assert reading == set()
 
 
+def test_media_know_blocks_alone():
+    """Neither what is so, nor what is said of it, nor where it comes from."""
+    reading = ("display/facts", "display/words", "display/story", "display/page", "decisions",
+               "study", "subjects", "counting")  # fmt: skip
+    imported = {
+        (relative_name(path), relative_name(each))
+        for path in modules_of("display/media")
+        for each in imported_modules(path)
+        if relative_name(each).startswith(reading)
+    }
+    assert imported == set()
+
+
 def test_facts_and_media_hold_no_sentence():
     modules = [path for room in (ROOMS[0], ROOMS[2]) for path in modules_of(room)]
     assert modules
