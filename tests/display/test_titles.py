@@ -233,7 +233,7 @@ def test_titles_of_generated_logs_say_what_the_comparison_says():
         elif kind is not None:
             assert surest > 0.975
     assert {*kinds} >= {"decided", "Nothing is decided"}
-    assert any(each.endswith("alone") for each in kinds)
+    assert any(each.startswith("Alone") for each in kinds)
 
 
 @pytest.mark.parametrize(
