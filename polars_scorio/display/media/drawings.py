@@ -190,11 +190,10 @@ def fan_drawing(
     (can, best, once), (does, worst, every) = ends
     up, down, free = end_places(y(can) + 8, y(does) - 8)
     middle = f'<span style="top:{(up + down) / 2:.0f}px">{between}</span>' * free
-    beside = (
-        f'<div class="ends" style="height:{height}px"><span style="top:{max(up, 16):.0f}px"><b>'
-        f"{html_text(best)}</b><br>{once}</span>{middle}"
-        f'<span style="top:{max(down, 60):.0f}px"><b>{html_text(worst)}</b><br>{every}</span></div>'
-    )
+    high_at, low_at = f"top:{max(up, 16):.0f}px", f"top:{max(down, 60):.0f}px"
+    beside = f'<span style="{high_at}"><b>{html_text(best)}</b><br>{once}</span>{middle}'
+    beside += f'<span style="{low_at}"><b>{html_text(worst)}</b><br>{every}</span>'
+    beside = f'<div class="ends" style="height:{height}px">{beside}</div>'
     return f'<div class="fans"><div class="ends left">{scale}</div>{drawn}{beside}</div>'
 
 
@@ -251,11 +250,9 @@ def strips_drawing(
     """A strip of cells for each name, bold or not, and words for the ends of their order."""
     height, gap = _STRIPS[kind]
     strips = strip_rows(scores, height, [said for *_, said in rows])
-    lines = "".join(
-        f'<span class="{"in" * bold}" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}'
-        f"</bdi></span>{cells}"
-        for (name, bold, _), cells in zip(rows, strips, strict=True)
-    )
+    lines = "".join(f'<span class="{"in" * bold}" title="{escape(name)}"><bdi>'
+                    f"{escape(short_name(name, 28))}</bdi></span>{cells}"
+                    for (name, bold, _), cells in zip(rows, strips, strict=True))  # fmt: skip
     sides = "".join(f"<span>{escape(end)}</span>" for end in ends)
     return (f'<div class="strip" style="row-gap:{gap}px">{lines}<span></span>'
             f'<span class="sides">{sides}</span></div>')  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 
 import numpy as np
 
@@ -215,11 +215,9 @@ def drawn_cells(scores: Floats) -> Floats:
 
 def spread_ends(places: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
     """Words at the ends of lines, from the top, 36 pixels apart."""
-    spread, floor = list[tuple[float, str]](), -99.0
-    for place, words in sorted(places):
-        floor = max(place, floor + 36)
-        spread.append((floor, words))
-    return spread
+    labels = sorted(places)
+    tops = accumulate((place for place, _ in labels), lambda above, at: max(at, above + 36))
+    return [*zip(tops, (words for _, words in labels), strict=True)]
 
 
 _LETTER, _GAP = 1.4, 3.0  # percent of a picture on a phone: half a letter, and between labels

@@ -130,11 +130,10 @@ def cases_drawing(
     lists: Sequence[tuple[str, Sequence[tuple[str, str]], str]],
 ) -> str:  # fmt: skip
     """A strip for each version, a bar of the kinds of its cells with a key, and lists."""
-    cells = "".join(
-        f'<span class="in" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}</bdi></span>'
-        + strip
-        for name, strip in zip(names, strip_rows(scores, 30, labels), strict=True)
-    )
+    rows = zip(names, strip_rows(scores, 30, labels), strict=True)
+    cells = "".join(f'<span class="in" title="{escape(name)}"><bdi>'
+                    f"{escape(short_name(name, 28))}</bdi></span>{strip}"
+                    for name, strip in rows)  # fmt: skip
     marks, key, at, whole = "", "", 0.0, sum(number for *_, number in parts)
     for kind, words, number in parts:
         wide = 100 * number / whole

@@ -134,11 +134,9 @@ def steps_section(run: TrainingRun, level: str) -> Section:
     marks = [(at, *(("a", 5) if step in may else ("o", 3)))
              for at, step in zip(run.places, run.steps, strict=True)]  # fmt: skip
     labels = [short_name(step_words(step), 12) for step in run.steps]
-    data = {
-        "kind": "one run", "lines": lines, "steps": [*zip(run.places, labels, strict=True)],
-        "span": (), "ends": ends, "dots": marks, "best": [(run.places[top], one_try[top])],
-        "below": "may be best",
-    }  # fmt: skip
+    data = {"kind": "one run", "lines": lines, "steps": [*zip(run.places, labels, strict=True)],
+            "span": (), "ends": ends, "dots": marks, "best": [(run.places[top], one_try[top])],
+            "below": "may be best"}  # fmt: skip
     start, end = (unit.score(one_try[step]) for step in (0, -1))
     note = (f"By {run.name}. Bands: {level} intervals. Dots below: steps that may be the best by "
             f"one try, for all steps at once ({len(may):,} of {len(run.steps):,}).")  # fmt: skip
@@ -167,11 +165,9 @@ def step_questions_section(run: TrainingRun, won: list[str], lost: list[str]) ->
     moved = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse"
     rate = f"{100 * FDR:g} % false discoveries"
     alone = "One question alone hardly ever shows that it went out of reach; many together do."
-    words = [
-        f"Every question, every step. Full colour: {word} in all trials.",
-        f"{moved}, each by a test of its own ({rate}). {alone * bool(gone)}".strip(),
-    ]
-    return Section("questions", title, words, [strips, *question_lists(turned)])
+    words = f"Every question, every step. Full colour: {word} in all trials."
+    tested = f"{moved}, each by a test of its own ({rate}). {alone * bool(gone)}".strip()
+    return Section("questions", title, [words, tested], [strips, *question_lists(turned)])
 
 
 def runs_section(runs: SeveralRuns | None) -> Section:
@@ -184,13 +180,12 @@ def runs_section(runs: SeveralRuns | None) -> Section:
         hue, at = board.hue(place) if two else "o", numbers[0].tolist()
         lines.append(Line(hue, numbers[1:], not two, at))
         ends += [(last, named(board.models[place]), "") for last in numbers[1, -1:] if two]
-    data = {
-        "kind": "several runs", "lines": lines, "ends": ends, "span": runs.span,
-        "steps": [(at, short_name(label, 12)) for at, label in runs.steps],
-        "percent": board.unit.percent,
-    }  # fmt: skip
+    steps = [(at, short_name(label, 12)) for at, label in runs.steps]
+    data = {"kind": "several runs", "lines": lines, "ends": ends, "span": runs.span, "steps": steps,
+            "percent": board.unit.percent}  # fmt: skip
     said = f"{runs.metric} along {runs.name}, with {runs.level} bands; grey: the others."
-    steps = f"{runs.leading:,} of {count_of(len(runs.steps), 'step')}"
-    title = f"{named(board.models[0])} has the highest score at {steps}."
-    drawing = Drawing("steps", data, f"{runs.metric} by {runs.name}")
-    return Section("steps", title, [said], [drawing])
+    leads = f"{runs.leading:,} of {count_of(len(steps), 'step')}"
+    title = f"{named(board.models[0])} has the highest score at {leads}."
+    return Section(
+        "steps", title, [said], [Drawing("steps", data, f"{runs.metric} by {runs.name}")]
+    )

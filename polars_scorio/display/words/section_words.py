@@ -74,13 +74,11 @@ def duel_section(duel: Duel | None) -> Section:
     parts = [(lost, "b", count_of(lost, "question")), (tied, "t", f"{tied:,} alike"),
              (won, "a", count_of(won, "question"))]  # fmt: skip
     hues = "ba" if duel.lower else "ab"
-    data = {
-        "sides": sides[:: -1 if duel.lower else 1], "zero": "no difference",
-        "dots": [(place, hues[place <= 0]) for place in duel.places],
-        "numbers": [(each, unit.gap(each)) for each in (gap.lo, gap.diff, gap.hi)],
-        "parts": [part for part in parts if part[0]],
-        "said": f"{b} better at {lost}, alike at {tied}, {a} better at {won}",
-    }  # fmt: skip
+    data = {"sides": sides[:: -1 if duel.lower else 1], "zero": "no difference",
+            "dots": [(place, hues[place <= 0]) for place in duel.places],
+            "numbers": [(each, unit.gap(each)) for each in (gap.lo, gap.diff, gap.hi)],
+            "parts": [part for part in parts if part[0]],
+            "said": f"{b} better at {lost}, alike at {tied}, {a} better at {won}"}  # fmt: skip
     words = [
         ("Each dot is one chance in 20 of where the true difference lies"
          f"{', in points' * unit.percent}, for this pair alone. The line below is the "
@@ -104,12 +102,10 @@ def strata_section(facts: Strata) -> Section:
     rest = f" The other {number - _STRATA:,} are in the data." * (number > _STRATA)
     grey = "; grey: the others" * (len(whole.models) > 2)
     every = [v for each in boards.values() for v in (*each.lo, *each.hi, *each.score)]
-    data = {
-        "rows": [_stratum_row(name, boards[name], whole) for name in drawn], "opened": opened,
-        "fold": f"{len(drawn) - opened:,} more", "span": every, "percent": whole.unit.percent,
-        "key": [*zip("ab", map(named, whole.models), strict=False)],
-        "note": f", with {facts.level} intervals{grey}.{rest}",
-    }  # fmt: skip
+    data = {"rows": [_stratum_row(name, boards[name], whole) for name in drawn], "opened": opened,
+            "fold": f"{len(drawn) - opened:,} more", "span": every, "percent": whole.unit.percent,
+            "key": [*zip("ab", map(named, whole.models), strict=False)],
+            "note": f", with {facts.level} intervals{grey}.{rest}"}  # fmt: skip
     said = ("Named on the right: the winner where it is beyond chance, for all "
             f"{number:,} at once; else all that may win there.")  # fmt: skip
     title = strata_heading(boards, whole.models[0], facts.noun)
@@ -146,7 +142,7 @@ _FAINT = 8  # models, above which the others are faint
 def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
     """Pass@k and Pass^k from one point, and their numbers."""
     if fan is None:
-        return Section("reliability", _RELIABLE)
+        return Section("reliability", "")
     top, unit, leader = fan.k[-1], fan.unit, named(fan.models[0])
     shares = " of the questions" * (not fan.averaged)
     best, worst = (unit.score(value) for value in fan.numbers[:, 0, -1, 0])
