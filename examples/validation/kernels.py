@@ -35,7 +35,6 @@ CREDITS = {
 LONG = {
     "Pass@k": any_success,
     "Pass^k": all_success,
-    "AUC@k": area_under_curve,
 }
 
 
