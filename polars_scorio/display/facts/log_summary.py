@@ -130,21 +130,14 @@ class LogSummary:
         if missing == BOUNDED:  # sentences beside the numbers say what errored trials change
             missing, _ = extreme_categories(self.trials, ())
         return Roles(
-            by="stratum" if self.trials.by else (),
-            count="count",
-            success=asked.success,
-            missing=missing,
-            n=asked.n,
-            levels=asked.levels,
-            bounds=asked.bounds,
-            lower_is_better=asked.lower_is_better,
-            unscored=asked.unscored,
-            validate=False,  # a page has checks of its own
+            by="stratum" if self.trials.by else (), count="count", success=asked.success,
+            missing=missing, n=asked.n, levels=asked.levels, bounds=asked.bounds,
+            lower_is_better=asked.lower_is_better, unscored=asked.unscored,
             cluster=None if asked.cluster is None else "cluster",
             truth=None if asked.truth is None else "truth",
             judge=None if asked.judge is None else labelled_sample(judge_sample(asked.judge)),
-            run_effects=asked.effects,
-        )
+            run_effects=asked.effects, validate=False,  # a page has checks of its own
+        )  # fmt: skip
 
     @property
     def models(self) -> list[str]:
@@ -207,18 +200,16 @@ class LogSummary:
         With fewer than 20 trials, or one outcome alone, models are alike by chance.
         """
         keys = ["stratum", "question", "category", "count"]
+        same, trials = pl.struct(keys).hash().sum(), pl.col("count").sum()
+        numbers = [same.alias(":same"), trials.alias(":trials"),
+                   pl.col("category").n_unique().alias(":outcomes")]  # fmt: skip
         alike = (
-            self.cells.group_by("model")
-            .agg(
-                pl.struct(keys).hash().sum().alias(":same"),
-                pl.col("count").sum().alias(":trials"),
-                pl.col("category").n_unique().alias(":outcomes"),
-            )
+            self.cells.group_by("model").agg(numbers)
             .filter(pl.col(":trials") >= _TELLING, pl.col(":outcomes") > 1)
             .sort("model")
             .group_by(":same", ":trials", maintain_order=True)
             .agg("model")
-        )
+        )  # fmt: skip
         return [names for names in alike["model"].to_list() if len(names) > 1]
 
     @property

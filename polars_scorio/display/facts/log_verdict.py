@@ -221,16 +221,11 @@ def log_verdict(
         overall, parts = page_scopes(counted, scores, settings)
     main = overall or parts[0]
     return LogVerdict(
-        metrics=scores,
-        overall=overall,
-        parts=parts,
-        outcomes=CountedOutcomes.from_log(log, scores),
-        gaps=LogGaps.from_log(log, coverage),
-        runs=_run_scope(log, checks, main),
-        beyond=draws_beyond_trials(main, scores),
-        counted=counted,
+        metrics=scores, overall=overall, parts=parts, gaps=LogGaps.from_log(log, coverage),
+        outcomes=CountedOutcomes.from_log(log, scores), runs=_run_scope(log, checks, main),
+        beyond=draws_beyond_trials(main, scores), counted=counted,
         findings=page_findings(checks, settings) if log.trials.roles.validate else [],
-    )
+    )  # fmt: skip
 
 
 def _run_scope(log: LogSummary, checks: LogChecks, main: Scope) -> RunScope:
@@ -252,12 +247,8 @@ def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> list[str]:
     """The metrics at draw sizes that some questions do not reach."""
     short = scope.rows.filter(pl.col("estimate").is_null(), pl.col("k").is_not_null())
     lacking = set(short.select("metric", "k").rows())
-    return [
-        metric_label(metric, k)
-        for metric in metrics
-        for k in metric.row_sizes
-        if (metric.name, k) in lacking
-    ]
+    asked = [(metric, k) for metric in metrics for k in metric.row_sizes]
+    return [metric_label(metric, k) for metric, k in asked if (metric.name, k) in lacking]
 
 
 def counts_hash(counts: pl.DataFrame) -> str:

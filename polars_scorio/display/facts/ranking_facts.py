@@ -440,14 +440,10 @@ class Sheet:
         made = ", ".join(filter(None, (self.main.overall_basis(), judged)))
         few = self.asked < FEW_QUESTIONS and not self.population
         return About(
-            lead_label(self.main),
-            self.settings.confidence,
-            f"about {asked}{within}",
-            made,
-            "page" if len(self.board.models) > 2 else "",
-            errored=bool(self.main.errored),
+            lead_label(self.main), self.settings.confidence, f"about {asked}{within}", made,
+            "page" if len(self.board.models) > 2 else "", errored=bool(self.main.errored),
             few=these_questions(self.asked) * few,
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,20 +234,11 @@ class Scope:
     def per_question(self) -> pl.DataFrame:
         """Questions, the hardest first, with their scores over the models.
 
-        Columns question, trials, score (the mean), least and most.
+        Columns question, trials and score (the mean).
         """
-        scores = self.question_scores().lazy()
-        each = (
-            scores.group_by("question")
-            .agg(
-                pl.col("trials").sum().cast(pl.Int64),
-                # In a fixed order: their sums are the same on every run.
-                pl.col("score").sort().mean(),
-                pl.col("score").min().alias("least"),
-                pl.col("score").max().alias("most"),
-            )
-            .collect()
-        )
+        # In a fixed order: their sums are the same on every run.
+        numbers = pl.col("trials").sum().cast(pl.Int64), pl.col("score").sort().mean()
+        each = self.question_scores().group_by("question").agg(*numbers)
         # Means that differ in their last digits are the same.
         return each.sort(pl.col("score").round(12), "question")
 

@@ -282,14 +282,12 @@ def method_notes(
 ) -> MethodNotes:
     """How a page was made from counts with this hash."""
     facts = {
-        "intervals": settings.intervals,
-        "prior": settings.prior_in_words,
+        "intervals": settings.intervals, "prior": settings.prior_in_words,
         "target": _TARGETS[settings.target],
         "made by": f"polars-scorio {version}, polars {metadata.version('polars')}",
-        "made on": build_time().strftime("%Y-%m-%d %H:%M UTC"),
-        "call": call,
+        "made on": build_time().strftime("%Y-%m-%d %H:%M UTC"), "call": call,
         "counts, SHA-256": digest,
-    }
+    }  # fmt: skip
     return MethodNotes(method_sentences(settings), facts, metric_formulas(metrics))
 
 
