@@ -306,3 +306,11 @@ def test_honest_logs_alarm_rarely(questions, runs, lost):
         each["copies"] = min(1.0, 2 * min(copies)) if copies else None
         alarms += "alarm" in map(checks.verdict_of, each.values())
     assert alarms <= 8
+
+
+@pytest.mark.parametrize(("answered", "named"), [(9, False), (10, True)])
+def test_ids_name_runs_if_two_of_them_have_ten_mixed_questions(answered, named):
+    question = np.arange(12)
+    present = np.column_stack([question >= 0, question < answered, question >= answered])
+    success = present & [True, False, False]
+    assert checks.names_runs(present, success) == named

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import beta, norm, t
 
-from polars_scorio.maths.power import Design, smallest_difference
+from polars_scorio.maths.power import Design, QuestionsAhead, smallest_difference
+from polars_scorio.maths.run_effects import RunVariance
 from tests.maths import interval_oracle as oracle
 
 PLAN = Design(
@@ -93,3 +94,14 @@ def test_more_power_and_confidence_need_larger_differences(plan, power):
     assert smallest_difference(plan, power + 0.05, population=False) >= found - 1e-12
     surer = replace(plan, critical=plan.critical + 0.5)
     assert smallest_difference(surer, power, population=False) >= found - 1e-12
+
+
+def test_further_trials_take_their_noise_off_what_questions_scatter():
+    one = np.ones(1)
+    runs = RunVariance(0.003 * one, 0.002 * one, 4 * one, one, one)
+    today = QuestionsAhead(
+        diff=0.1 * one, variance=0.3 * one, number=50 * one, span=1.0, unit=one, runs=runs,
+        trials=4 * one,
+    )  # fmt: skip
+    # As many trials again: half of the noise of trials, .002 / 2 of the mean of 50 questions.
+    assert today.with_trials(4).variance == pytest.approx(0.3 - 50 * 0.001)
