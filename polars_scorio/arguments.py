@@ -23,7 +23,9 @@ Per = Literal["model", "question"]
 QuestionUnit = Literal["question", "cluster"]
 Unmatched = Literal["error", "drop"]  # meaning of questions that not all models have
 UnmatchedPairs = Literal["error", "drop", "unpaired"]
-Overall = Literal["macro", "micro"]
+OverallWord = Literal["macro", "micro"]
+# How numbers over all strata are made: in a word, or by a weight for each stratum.
+Overall: TypeAlias = OverallWord | Mapping[Any, float]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
 FailOn = Literal["regressed"]
@@ -157,6 +159,15 @@ def check_choice(keyword: str, value: object, choices: object) -> None:
         raise TypeError(message)
     if value not in words:
         raise ValueError(f"{message}{nearest_hint(value, words)}")
+
+
+def check_overall(overall: object) -> None:
+    """Refuse what is neither a word nor a positive weight for each stratum."""
+    if not isinstance(overall, Mapping):
+        check_choice("overall", overall, OverallWord)
+        return
+    for stratum, weight in overall.items():
+        check_number(f"overall[{stratum!r}]", weight, POSITIVE)
 
 
 def nearest_hint(word: str, known: Iterable[str]) -> str:

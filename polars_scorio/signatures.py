@@ -262,6 +262,8 @@ def type_text(kind: object) -> str:
         return " or ".join(f'"{choice}"' for choice in get_args(kind))
     if get_origin(kind) is Iterable:
         return "several of them"
+    if get_origin(kind) is Mapping:
+        return "dict"
     members = get_args(kind)
     if get_origin(kind) is tuple:
         return f"tuple of {type_text(members[0])}"

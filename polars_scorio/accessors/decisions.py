@@ -138,7 +138,7 @@ class DecisionMethods(Accessor[FrameT]):
         candidates : int, optional
             Number of models from which the best was selected, if more were tried than the log has,
             such as checkpoints. Default: the models of the stratum.
-        overall : "macro" or "micro", optional
+        overall : "macro" or "micro" or dict, optional
             Add a row for the best model over all strata, as in `report`.
         prior, target, confidence, unmatched : optional
             As in `report`, and `unmatched` as in `compare`.
@@ -221,7 +221,7 @@ class DecisionMethods(Accessor[FrameT]):
         simultaneous : bool
             Whether `confidence` holds for the ranges of all models together, the default, with the
             verdicts of `compare`, or for the range of each model by itself: its L - 1 pairs.
-        overall : "macro" or "micro", optional
+        overall : "macro" or "micro" or dict, optional
             Add rows over all strata, as in `report`.
         prior, target, confidence, unmatched : optional
             As in `report`, and `unmatched` as in `compare`.
@@ -321,8 +321,8 @@ class GateMethods(Accessor[FrameT]):
             Whether all C candidates share `confidence`, at ``confidence ** (1 / C)`` [1]_; no k do.
         power, max_trials : float and int
             Probability with which `extra_trials` decide the gate, and their largest number.
-        overall : "macro" or "micro", optional
-            Whether a gate over strata is about their mean, the default, or pools their questions.
+        overall : "macro" or "micro" or dict, optional
+            With strata: what the gate is about, as in `report`. Default: "macro", their mean.
         at_least, each_at_least : float, optional
             Score that each candidate (and each stratum) must reach beyond noise (at most this, if
             lower is better), and share of its trials that each question passed. Beside a baseline

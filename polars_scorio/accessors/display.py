@@ -74,9 +74,9 @@ class ReaderMethods(Accessor[FrameT]):
         *metrics : Metric
             The metrics to show; the first one, at its smallest k, ranks the models. Default:
             `ps.avg()`.
-        overall : "macro" or "micro", optional
-            With strata: whether the columns over all strata are the mean of the strata, or pool
-            their questions. Default: "macro", as in most papers.
+        overall : "macro" or "micro" or dict, optional
+            With strata: how the columns over all strata are made, as in `report`. Default:
+            "macro", the mean of the strata, as in most papers.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class ReaderMethods(Accessor[FrameT]):
             avg_sigma
             avg_best                whether it is the best beyond doubt, by the test of `rank`
             retail__avg, ...        the same for each stratum, named after it
-            overall                 "macro" or "micro"; only with strata
+            overall                 "macro", "micro" or the weights in words; only with strata
             could_be_best, tier     as in `rank`
             ======================  ============================================================
 
@@ -129,7 +129,7 @@ class ReaderMethods(Accessor[FrameT]):
         lead = number_columns((metrics or (avg(),))[:1], judged=False)[0]
         board = board.select(in_order(board.columns, self._roles, lead))
         made = board["overall"].first() if "overall" in board.columns else None
-        said = self._options(leaderboard, {**options, "overall": made})
+        said = self._options(leaderboard, {**options, "overall": overall or made})
         asked = Wishes(metrics, Settings.from_options(said))
         return ShownFrame.from_frame(
             board,
@@ -162,9 +162,8 @@ class ReaderMethods(Accessor[FrameT]):
             A name of the log, in the line above the finding.
         baseline, margin : optional
             As in `gate`, of which the card then shows the finding; both or none.
-        overall : "macro" or "micro", optional
-            With strata: whether the numbers are means of the strata, the default, or pool their
-            questions.
+        overall : "macro" or "micro" or dict, optional
+            With strata: how the numbers are made, as in `report`. Default: "macro", their mean.
         confidence, target : optional
             As in `report`.
 
@@ -237,9 +236,9 @@ class ReaderMethods(Accessor[FrameT]):
         baseline, margin : optional
             As in `gate`: the page then is about the gate, with the questions that broke or were
             repaired; both or none.
-        overall : "macro" or "micro", optional
-            With strata: whether the numbers over all of them are their means, the default, or pool
-            their questions.
+        overall : "macro" or "micro" or dict, optional
+            With strata: how the numbers over all of them are made, as in `report`. Default:
+            "macro", their mean.
         prior, target, confidence : optional
             As in `report`.
 

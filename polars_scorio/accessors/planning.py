@@ -52,7 +52,7 @@ class PlanMethods(Accessor[FrameT]):
             them. Default: yes, unless `half_width` is given.
         unmatched : "error" or "drop"
             What to do about questions that some model lacks: an error, or keep the common ones.
-        overall : "macro" or "micro", optional
+        overall : "macro" or "micro" or dict, optional
             Add rows over all strata, as in `report`: all questions get the further trials.
 
         Returns

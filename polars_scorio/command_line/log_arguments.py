@@ -15,7 +15,7 @@ from polars_scorio.arguments import (
     PLANS,
     FailOn,
     OnError,
-    Overall,
+    OverallWord,
     Per,
     QuestionUnit,
     Unmatched,
@@ -243,10 +243,29 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
 
 def _add_overall(add: Callable[..., object], *, beside: bool = False) -> None:
     """Add the argument about numbers over all strata, which some commands print `beside` them."""
-    kinds = "average the strata (macro, the default) or pool their questions (micro)"
+    kinds = "average the strata (macro, the default), pool their questions (micro)"
     if beside:
-        kinds = "add numbers over all strata: their mean (macro), or of all questions (micro)"
-    add("--overall", choices=get_args(Overall), help=kinds)
+        kinds = "add numbers over all strata: their mean (macro), of all questions (micro)"
+    weighed = "or weigh them: math=2,code=1; with several --by: eu/math=2,eu/code=1"
+    add("--overall", type=_overall_argument, metavar="WAY", help=f"{kinds}, {weighed}")
+
+
+def _overall_argument(text: str) -> str | dict[str, float]:
+    """How numbers over all strata are made: a word, or a weight for each stratum.
+
+    >>> _overall_argument("macro"), _overall_argument("math=2,a, b=1")
+    ('macro', {'math': 2.0, 'a, b': 1.0})
+    """
+    if text in get_args(OverallWord):
+        return text
+    pairs = re.findall(r"(.+?)=([^=,]+)(?:,|$)", text)
+    weights = {name: plain_number(weight) for name, weight in pairs}
+    if ",".join(map("=".join, pairs)) != text or len(weights) < len(pairs):
+        raise ArgumentTypeError(
+            f"{text!r} is neither macro nor micro, nor one weight for each stratum, such as "
+            "math=2,code=1"
+        )
+    return weights
 
 
 def _add_each_pair(add: Callable[..., object]) -> None:
@@ -434,8 +453,8 @@ _OF_ANSWERS = {
 def next_words(call: str, command: str, **changes: object) -> list[str]:
     """A command that asks about the log of a call, with its roles and numbers, as words.
 
-    `changes` are other values of options; None leaves one out. Empty if the command has numbers
-    and lacks an option of the call that moves them.
+    `changes` are other values of options; None leaves one out, and weights stay as they are typed.
+    Empty if the command has numbers and lacks an option of the call that moves them.
 
     >>> next_words("polars-scorio rank 'my log.csv' --by=law --format csv --conf .9", "report")
     ['report', 'my log.csv', '--by', 'law', '--confidence', '.9']
@@ -452,7 +471,7 @@ def next_words(call: str, command: str, **changes: object) -> list[str]:
         given = {name: value for name, value in given.items() if name in kept}
     if "margin" not in given and "margin" in known:  # of a page
         given.pop("baseline", None)
-    given |= changes
+    given |= {name: value for name, value in changes.items() if not isinstance(value, dict)}
     if "unmatched" not in known and given.get("unmatched") in {None, "error", "drop"}:
         given["unmatched"] = None  # a page drops the questions that a model lacks
     given = {name: value for name, value in given.items() if value is not None and value != ()}

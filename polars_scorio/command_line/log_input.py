@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from inspect import signature
+from itertools import chain, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
@@ -22,6 +23,7 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import PLANS, nearest_hint
 from polars_scorio.command_line.messages import STANDARD_INPUT
 from polars_scorio.counting.judge_counts import Judge, judge
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import COLUMN_ROLES, Category, is_label
 from polars_scorio.display.settings import Settings
 from polars_scorio.logs.files import TABLES, scan_files
@@ -282,6 +284,19 @@ def column_value(text: str, dtype: pl.DataType | None) -> Category:
     except (ValueError, SyntaxError):
         return text
     return value if isinstance(value, Category) else text
+
+
+def typed_overall(log: Scorio[Any], overall: object) -> object:
+    """How numbers over all strata are made, the strata of typed weights as the log has them."""
+    if not isinstance(overall, dict):
+        return overall
+    dtypes = [*bind_roles(log.frame.lazy(), log._roles).strata.values()]
+    typed = dict[object, float]()
+    for name, weight in overall.items():
+        parts = name.split("/") if len(dtypes) > 1 else [name]
+        stratum = tuple(map(column_value, parts, chain(dtypes, repeat(None))))
+        typed[stratum if len(dtypes) > 1 else stratum[0]] = weight
+    return typed
 
 
 def chosen_settings(asked: Namespace) -> Settings:

@@ -166,7 +166,7 @@ def _exit_status(given: Sequence[str]) -> int:
     # Imported here: help needs none of it.
     from polars_scorio.command_line.commands import RUNS
     from polars_scorio.command_line.log_arguments import next_words
-    from polars_scorio.command_line.log_input import read_log, saved_input
+    from polars_scorio.command_line.log_input import read_log, saved_input, typed_overall
     from polars_scorio.counting.coverage import offer_ids
 
     asked.typed, status = partial(next_words, call), _USAGE
@@ -177,6 +177,7 @@ def _exit_status(given: Sequence[str]) -> int:
             log = read_log(asked)
             # A refused log still has a page: other errors of `report` are errors of usage.
             status = _USAGE if asked.command == "report" else _REFUSED
+            asked.overall = typed_overall(log, getattr(asked, "overall", None))
             if asked.command != "describe":  # which offers them itself
                 offer_ids(log.frame.lazy(), log._roles)
             outcome = RUNS[asked.command](log, asked, call)

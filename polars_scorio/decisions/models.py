@@ -341,7 +341,7 @@ class Models:
 
     def blocks(self, stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
         """The strata in blocks, their means in one of its own, or alone if nothing else is read."""
-        means, study = self.overall == "macro", self.trials.study
+        means, study = self.overall not in (None, "micro"), self.trials.study
         blocks = strata_blocks(stratum, baseline, last_alone=means)
         if not means or study is None or not study.means_alone:
             return blocks

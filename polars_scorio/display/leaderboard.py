@@ -132,12 +132,10 @@ def leaderboard(
     for prefix, stratum in prefixes.items():
         part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    made = overall and overall_words(
-        overall,
-        len(prefixes),
-        stratum_noun(trials),
-        int(whole_board["questions"].max() or 0),  # type: ignore[arg-type]
-    )
+    made, most = None, whole_board["questions"].max()
+    if overall is not None:
+        noun = stratum_noun(trials)
+        made = overall_words(overall, evaluated.weights, noun, int(most or 0))  # type: ignore[arg-type]
     facts = _fact_columns(metrics, options, overall, made, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
         facts[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
@@ -236,7 +234,7 @@ def _fact_columns(
         HEADINGS: json.dumps(headings, ensure_ascii=False),
         "confidence": check_confidence(options.get("confidence")),
         INFERENCE: inference_words(options, metrics),
-        **({OVERALL: overall} if overall else {}),
+        **({OVERALL: overall if isinstance(overall, str) else made} if overall else {}),
     }
     return {name: pl.lit(value) for name, value in facts.items()}
 

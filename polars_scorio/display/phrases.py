@@ -23,6 +23,7 @@ from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
 MISSING = "\N{EN DASH}"
 DAGGER = "†"  # of a number whose k exceeds the trials
+_WEIGHTS = 8  # of strata, which a line can list
 _USUAL_SIGMA = 0.01  # where all are zero
 _SURE = 0.9995  # above it three digits would say that it is certain
 
@@ -197,15 +198,21 @@ def count_of(number: int, unit: str) -> str:
     return f"{number:,} {unit}"
 
 
-def overall_words(overall: Overall, strata: int, noun: str, questions: int) -> str:
+def overall_words(overall: Overall, weights: Iterable[float], noun: str, questions: int) -> str:
     """How numbers over several strata were made, as every header says it.
 
-    >>> overall_words("macro", 3, "benchmark", 120), overall_words("micro", 3, "benchmark", 120)
+    >>> overall_words("macro", [1, 1, 1], "benchmark", 120), overall_words("micro", [], "", 120)
     ('mean of 3 benchmarks', 'pooled over 120 questions')
+    >>> overall_words({"math": 2, "code": 1}, [1, 2], "domain", 120)
+    'mean of 2 domains, weights 1 : 2'
     """
     if overall == "micro":
         return f"pooled over {count_of(questions, 'question')}"
-    return f"mean of {count_of(strata, short_name(noun))}"
+    each = [f"{weight:.3g}" for weight in weights]
+    mean = f"mean of {count_of(len(each), short_name(noun))}"
+    if len(set(each)) < 2:
+        return mean
+    return f"{mean}, weights {' : '.join(each)}" if len(each) <= _WEIGHTS else f"weighted {mean}"
 
 
 def range_text(least: int, most: int) -> str:

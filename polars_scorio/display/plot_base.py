@@ -146,7 +146,7 @@ class PlotBase:
         ((metric, view),) = request.metrics
         asked = AskedMetric(metric, view, request.choice, subject.source)
         known = not any(row.when(asked) for row in BANDS)
-        several = len(metric.row_sizes) > 1 and overall != "macro"
+        several = len(metric.row_sizes) > 1 and overall in (None, "micro")
         return replace(subject, banded=known and several)
 
     def _collected(

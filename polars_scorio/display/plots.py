@@ -83,7 +83,7 @@ class Plots(PlotBase):
         ----------
         metric : Metric, optional
             What to show; default `ps.avg()`. One draw size at a time.
-        overall : "macro" or "micro", optional
+        overall : "macro" or "micro" or dict, optional
             Add a panel over all strata, as in `Scorio.report`.
 
         Returns
@@ -140,7 +140,7 @@ class Plots(PlotBase):
         metric : Metric, sequence of int, or int
             A metric with draw sizes, as in ``ps.pass_hat_k(range(1, 9))``. Draw sizes alone mean
             Pass@k; a single one means 1, 2, 4, ... up to it, and itself.
-        overall : "macro" or "micro", optional
+        overall : "macro" or "micro" or dict, optional
             Add a panel over all strata, as in `Scorio.report`.
 
         Returns

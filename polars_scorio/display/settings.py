@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polars_scorio.arguments import CONFIDENCE, Overall, check_choice, check_confidence
+from polars_scorio.arguments import CONFIDENCE, Overall, check_confidence
 from polars_scorio.display.phrases import prior_words
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.study.request import InferenceOptions, Prior, read_prior
+from polars_scorio.study.request import InferenceOptions, Prior, check_choices, read_prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        read_prior(self.prior)
-        check_choice("target", self.target, Target)
-        if self.overall is not None:
-            check_choice("overall", self.overall, Overall)
+        check_choices({name: getattr(self, name) for name in self.__slots__})
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
 
     @property

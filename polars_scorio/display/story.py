@@ -216,7 +216,7 @@ class Story:
             sheet.board, sheet.about, main.name, self.like, parts, sheet.asked,
             None if fan is None or rewards else unit.score(fan.numbers[1, 0, -1, 0]),
             1 if fan is None else fan.k[-1], len(self.facts.mixed),
-            shares and main.overall != "macro", main.lead.name in {"avg", "bayes"},
+            shares and not main.weights, main.lead.name in {"avg", "bayes"},
             lead_rows(main)["estimate"].item(), main.each,
             "" if self.prices is None else money_text(self.prices.money[0, 0]), self._errored(),
         )  # fmt: skip

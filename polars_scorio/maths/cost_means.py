@@ -31,7 +31,8 @@ class QuestionCosts:
 
     group: Ints
     groups: int
-    stratum: Ints  # those of a group weigh the same
+    stratum: Ints
+    weight: Floats  # of the stratum in the mean of its group, on any scale
     cluster: Ints | None
     n: Ints
     c: Ints
@@ -50,8 +51,8 @@ class QuestionCosts:
     def shares(self) -> Floats:
         """Share of each question in the mean of its group."""
         first, stratum = distinct_rows([self.group, self.stratum])
-        strata = np.bincount(self.group[first], minlength=self.groups)
-        return np.asarray(1 / (np.bincount(stratum)[stratum] * strata[self.group]))
+        whole = np.bincount(self.group[first], self.weight[first], self.groups)[self.group]
+        return np.asarray(self.weight / (np.bincount(stratum)[stratum] * whole))
 
     def per_trial(self) -> CostValues:
         """Mean cost of a trial; the reward is 1, without noise."""

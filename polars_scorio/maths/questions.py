@@ -204,12 +204,14 @@ class Subgroups(Generic[GroupsT_co]):
 
     @classmethod
     def from_rows(
-        cls, group: Ints, part: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co]
-    ) -> Subgroups[GroupsT_co]:
+        cls, group: Ints, part: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co],
+        weight: Floats | None = None,
+    ) -> Subgroups[GroupsT_co]:  # fmt: skip
         """Parts of rows of questions; the same part of two groups means two parts."""
         # `tally` maps the index of each row's part, and the number of parts, to the questions.
         first, place = distinct_rows([group, part])
-        return cls(tally(place, first.size), group[first], groups)
+        given = None if weight is None else weight[first]
+        return cls(tally(place, first.size), group[first], groups, given)
 
     @staticmethod
     def tally(
@@ -218,13 +220,13 @@ class Subgroups(Generic[GroupsT_co]):
     ) -> Subgroups[States]:  # fmt: skip
         """Collect rows of counts into parts (R,); other arguments as for `States.tally`.
 
-        `weight` is that of each part, in the order of groups and parts.
+        `weight` is that of the part of each row.
         """
 
         def tally_states(numbers: Ints, parts: int) -> States:
             return States.tally(counts, prior, numbers, questions, parts)
 
-        return replace(Subgroups.from_rows(group, part, groups, tally_states), given=weight)
+        return Subgroups.from_rows(group, part, groups, tally_states, weight)
 
     @classmethod
     def from_whole_groups(cls, states: GroupsT_co) -> Subgroups[GroupsT_co]:  # type: ignore[misc]  # a constructor

@@ -15,7 +15,7 @@ import numpy as np
 
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.blend_variances import blend_numbers
 from polars_scorio.maths.credit_numbers import Measurement, variance_numbers
 from polars_scorio.maths.credits import Power, RootDraw
@@ -26,15 +26,15 @@ from polars_scorio.subjects.question_cells import QuestionCells, ViewSubject
 from polars_scorio.subjects.scores import (
     INFORMATION,
     Inference,
-    Law,
+    MeanEnds,
     Row,
     RowScores,
     Scores,
+    StrataMeans,
     StretchedLaw,
     estimated_scores,
     look_confidence,
     planned_share,
-    root_of_squares,
 )
 
 
@@ -142,23 +142,16 @@ class CalibratedInference(Inference):
         population of clusters. The strata give the others.
         """
         confidence, _ = self._at_look(self.confidence, cells)
-        scores = dict[Row, Scores]()
-        credited = defaultdict[tuple[int, ...], list[Metric]](list)
-        sampled = self.target == "population" and cells.clusters is not None
+        scores, sampled = dict[Row, Scores](), self.target == "population" and cells.clusters
+        about = confidence, self.target
         for metric, view in asked:
             subject, successes = cells.subject(view), credited_classes(metric, view, cells.classes)
             if subject is not None:
-                scores |= subject.macro_numbers([metric], cells, confidence, self.target)
+                scores |= subject.macro_numbers([metric], cells, *about)
             elif successes is not None and not sampled:
-                credited[successes].append(metric)
+                scores |= credit_scores([metric], Measurement(cells.weighted(successes), *about))
             elif view == "categories" and not sampled:
-                strata = cells.strata
-                scores |= estimated_scores(
-                    [metric], cells.states, confidence, self.target, strata=strata
-                )
-        for successes, metrics in credited.items():
-            weighted = cells.weighted(successes, pooled=True)
-            scores |= credit_scores(metrics, Measurement(weighted, confidence, self.target))
+                scores |= estimated_scores([metric], cells.states, *about, strata=cells.strata)
         return scores
 
     def ranking_numbers(
@@ -168,24 +161,22 @@ class CalibratedInference(Inference):
         unbiased = metric.with_unbiased_estimate()
         return unbiased.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
 
-    def mean_law(self) -> Law:
-        """The law of means over strata that have no variance of their own."""
-        return StretchedLaw()
-
-    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S).
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: StrataMeans) -> MeanEnds:
+        """Ends of the interval of means over strata, and the law of these means.
 
         It reaches as far as the root of the summed squares of the strata's reaches (G. Y. Zou, A.
         Donner 2008, Statistics in Medicine 27, 1693-1702). Means of the ends, if a stratum has a
         range; and of a blend of means, whose bias is the same in each stratum: with roots of
         squares, Geom_ds@2 of 50 strata of 3 questions with 2 trials held in .45 of the logs.
         """
-        mu, lo, hi = (each[strata] for each in (numbers.mu, numbers.lo, numbers.hi))
+        mu, lo, hi = numbers.mu, numbers.lo, numbers.hi
+        least, most = strata.mean(lo), strata.mean(hi)
         if not metric.per_question:
-            return lo.mean(axis=1), hi.mean(axis=1)
-        measured, mean = ~np.isnan(numbers.sigma[strata]).any(axis=1), mu.mean(axis=1)
-        below = np.where(measured, mean - root_of_squares(mu - lo), lo.mean(axis=1))
-        return below, np.where(measured, mean + root_of_squares(hi - mu), hi.mean(axis=1))
+            return least, most, StretchedLaw()
+        measured, mean = ~np.isnan(strata.mean(numbers.sigma)), strata.mean(mu)
+        below, above = map(strata.root_of_squares, (mu - lo, hi - mu))
+        lo, hi = np.where(measured, (mean - below, mean + above), (least, most))
+        return lo, hi, StretchedLaw()
 
 
 def _blend_scores(metric: Metric, asked: Measurement) -> dict[Row, Scores]:

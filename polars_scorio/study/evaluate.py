@@ -173,6 +173,7 @@ class Evaluated:
     groups: pl.DataFrame  # keys and `QUESTIONS` of all groups
     views: dict[Row, tuple[Metric, View]]  # of each row of the report
     parts: tuple[EvaluatedPart, ...]  # of the groups, in their order; the last one may be means
+    weights: Floats = field(default_factory=lambda: np.empty(0))  # of the strata in these means
 
     @cached_property
     def keys(self) -> pl.DataFrame:

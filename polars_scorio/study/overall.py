@@ -1,22 +1,26 @@
-"""One number over all strata: their mean, or all their questions in one pool."""
+"""One number over all strata: their mean, by a weight for each, or one pool of their questions.
+
+Each question has a weight: that of its stratum, over the number of its questions.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from polars.dataframe.group_by import GroupBy
 
-from polars_scorio.arguments import Overall, check_choice
+from polars_scorio.arguments import Overall, check_overall, known_text
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.maths.array_rows import Ints
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import NUMBERS
-from polars_scorio.study.evaluate import Evaluated, EvaluatedPart
+from polars_scorio.study.evaluate import Evaluated, EvaluatedPart, stratum_numbers
 from polars_scorio.study.request import Request
-from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
+from polars_scorio.subjects.question_cells import GROUP, STRATUM, WEIGHT, QuestionCells
 from polars_scorio.subjects.scores import (
     BOUNDS,
     INFORMATION,
@@ -24,19 +28,47 @@ from polars_scorio.subjects.scores import (
     LABEL_COUNT,
     Row,
     Scores,
+    StrataMeans,
     Values,
     information_of_strata,
-    root_of_squares,
 )
 
 
-def check_overall(overall: Overall, trials: Trials, *, per_question: bool) -> None:
+def check_strata(overall: Overall, trials: Trials, *, per_question: bool) -> None:
     """Refuse rows over strata where there are none."""
-    check_choice("overall", overall, Overall)
+    check_overall(overall)
     if not trials.by:
         raise ValueError(f"overall={overall!r} needs strata: name their columns with by=")
     if per_question:
         raise ValueError(f'overall={overall!r} is about models: it has no per="question"')
+
+
+def stratum_weights(overall: Overall, strata: pl.DataFrame) -> Floats:
+    """The weight of each stratum in a mean over them, on any scale.
+
+    Given ones, or those of a mean of means, of which the first column is the outermost.
+
+    >>> stratum_weights("macro", pl.DataFrame({"a": ["x", "x", "y"], "b": [1, 2, 1]})).tolist()
+    [1.0, 1.0, 2.0]
+    >>> stratum_weights({"x": 3, "y": 1}, pl.DataFrame({"a": ["x", "y"]})).tolist()
+    [3.0, 1.0]
+    """
+    names, weights = strata.columns, np.ones(strata.height)
+    if not isinstance(overall, Mapping):
+        for depth, name in enumerate(names[1:], 1):
+            inside = strata.select(pl.col(name).n_unique().over(names[:depth])).to_series()
+            weights = weights / inside.to_numpy()
+        return np.asarray(weights / weights.min(initial=np.inf))
+    keys = strata.rows() if len(names) > 1 else strata.to_series().to_list()
+    lacking, known = [key for key in keys if key not in overall], {*keys}
+    unknown = [key for key in overall if key not in known]
+    if known and (lacking or unknown):
+        raise ValueError(
+            f"overall= needs one weight for each stratum of {', '.join(names)}. Strata without a "
+            f"weight: {known_text(None, lacking)}; weights without a stratum: "
+            f"{known_text(None, unknown)}. Filter out strata that are not to count"
+        )
+    return np.array([overall[key] for key in keys], dtype=np.float64)
 
 
 def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
@@ -52,24 +84,28 @@ def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
     return groups.then(apply, filters=False)
 
 
-def with_means(evaluated: Evaluated) -> Evaluated:
+def with_means(evaluated: Evaluated, overall: Overall) -> Evaluated:
     """Add a group for each model, without a stratum, that has the mean results of its strata."""
     request, groups = evaluated.request, evaluated.groups
     trials = request.trials
     _refuse_lacking(groups, trials)
     models = [*trials.models]
+    places = groups.select(*trials.strata)
+    weights = stratum_weights(overall, places.unique(maintain_order=True))
+    of_groups = weights[stratum_numbers(places, [*trials.strata])]
     # Each question keeps its stratum: all of them together serve the means.
-    numbered = groups.select(*models, QUESTIONS).with_row_index(STRATUM)
-    named = pl.col(QUESTIONS).struct.with_fields(pl.col(STRATUM))
+    weighted = groups.select(*models, QUESTIONS, pl.Series(WEIGHT, of_groups))
+    numbered = weighted.with_row_index(STRATUM)
+    named = pl.col(QUESTIONS).struct.with_fields(pl.col(STRATUM, WEIGHT))
     each = numbered.explode(QUESTIONS, **AS_ROWS).with_columns(named)
     pooled = _per_model(each, trials).agg(QUESTIONS).sort(*models, EVERYTHING).drop(EVERYTHING)
     cells = request.cells(pooled[QUESTIONS])
     order = np.arange(len(groups))
     if models:
         order = groups.select(pl.arg_sort_by(*models, maintain_order=True)).to_series().to_numpy()
-    strata = order.astype(np.int64).reshape(len(pooled), -1 if len(pooled) else 1)
-    (part,) = evaluated.parts
-    facts = {fact.name: fact.to_numpy()[strata].sum(axis=1) for fact in part.facts.drop(GROUP)}
+    rows, (part,) = order.astype(np.int64).reshape(len(pooled), weights.size), evaluated.parts
+    strata = StrataMeans(rows, weights)
+    facts = {fact.name: fact.to_numpy()[rows].sum(axis=1) for fact in part.facts.drop(GROUP)}
     means = {
         row: _mean_numbers(evaluated, row, cells, strata)
         for row in (evaluated.views if part.numbers else ())
@@ -78,11 +114,13 @@ def with_means(evaluated: Evaluated) -> Evaluated:
     whole = EvaluatedPart(cells, summed, means, part.question)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
-    return replace(evaluated, groups=keys, parts=(part, whole))
+    return replace(evaluated, groups=keys, parts=(part, whole), weights=weights)
 
 
-def _mean_numbers(evaluated: Evaluated, row: Row, cells: QuestionCells, strata: Ints) -> Scores:
-    """The means of one metric and draw size over the strata of each model, groups (L, S).
+def _mean_numbers(
+    evaluated: Evaluated, row: Row, cells: QuestionCells, strata: StrataMeans
+) -> Scores:
+    """The means of one metric and draw size over the strata of each model.
 
     Numbers from the questions of all strata replace those that follow from the intervals of the
     strata, if there are any.
@@ -94,12 +132,12 @@ def _mean_numbers(evaluated: Evaluated, row: Row, cells: QuestionCells, strata: 
     if metric.looks_at == "costs" and pooled is not None:
         return pooled
     with np.errstate(invalid="ignore"):
-        lo, hi = inference.mean_interval(metric, numbers, strata)
-        means = (each[strata].mean(axis=1) for each in (numbers.estimate, numbers.mu))
+        lo, hi, law = inference.mean_interval(metric, numbers, strata)
+        estimate, mu = map(strata.mean, (numbers.estimate, numbers.mu))
         scores = Scores.from_numbers(
             numbers.inference,
-            (*means, root_of_squares(numbers.sigma[strata]), lo, hi),
-            inference.mean_law(),
+            (estimate, mu, strata.root_of_squares(numbers.sigma), lo, hi),
+            law,
             _mean_facts(evaluated.request, numbers, part, strata),
         )
     if pooled is None:
@@ -110,19 +148,19 @@ def _mean_numbers(evaluated: Evaluated, row: Row, cells: QuestionCells, strata: 
 
 
 def _mean_facts(
-    request: Request, numbers: Scores, part: EvaluatedPart, strata: Ints
+    request: Request, numbers: Scores, part: EvaluatedPart, strata: StrataMeans
 ) -> dict[str, Values]:
     """The facts beside the means of strata."""
-    facts = {name: values[strata] for name, values in numbers.facts.items()}
+    facts = {name: values[strata.groups] for name, values in numbers.facts.items()}
     means = dict[str, Values]()
     if BOUNDS in facts:
         means[BOUNDS] = facts[BOUNDS][:, 0]
     if INFORMATION in facts:
         information = np.asarray(facts[INFORMATION], dtype=np.float64)
-        questions = part.facts["questions"].to_numpy()[strata]
+        questions = part.facts["questions"].to_numpy()[strata.groups]
         means[INFORMATION] = information_of_strata(request.choice.target, information, questions)
     if JUDGED in facts:
-        means[JUDGED] = facts[JUDGED].mean(axis=1)
+        means[JUDGED] = strata.mean(np.asarray(numbers.facts[JUDGED], np.float64))
         # Labels that tell how often verdicts err serve all strata.
         labels, shared = facts[LABEL_COUNT], request.trials.truth is None
         means[LABEL_COUNT] = labels.max(axis=1) if shared else labels.sum(axis=1)

@@ -27,11 +27,12 @@ from polars_scorio.subjects.scores import (
     ClusterSample,
     Inference,
     Law,
+    MeanEnds,
     RowScores,
     Scores,
+    StrataMeans,
     StrataModels,
     cluster_samples,
-    root_of_squares,
 )
 
 
@@ -123,24 +124,21 @@ class PosteriorInference(Inference):
         """Mu of each cell, without an interval."""
         return metric.summary(self.posterior(view, cells), k).mu
 
-    def mean_law(self) -> Law:
-        """The law of means over strata."""
-        return PosteriorLaw(beta=self.pooled)
-
-    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S)."""
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: StrataMeans) -> MeanEnds:
+        """Ends of the interval of means over strata, and the law of these means."""
+        law = PosteriorLaw(beta=self.pooled)
         if not self.pooled:
-            mu, sigma = numbers.mu[strata].mean(axis=1), root_of_squares(numbers.sigma[strata])
-            return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
+            mu, sigma = strata.mean(numbers.mu), strata.root_of_squares(numbers.sigma)
+            return *normal_interval(mu, sigma, self.confidence, metric.interval_limits), law
         low, high = metric.support
-        lowest = (numbers.lo[strata] == low).all(axis=1)
-        highest = (numbers.hi[strata] == high).all(axis=1)
+        lowest = (numbers.lo[strata.groups] == low).all(axis=1)
+        highest = (numbers.hi[strata.groups] == high).all(axis=1)
         middle, deviation = numbers.law.moments(numbers)
-        center, reach = middle[strata].mean(axis=1), root_of_squares(deviation[strata])
+        center, reach = strata.mean(middle), strata.root_of_squares(deviation)
         lo, hi = self._beta_interval(metric, center, reach, lowest, highest)
         # A stratum without success (or failure) has its interval around another number.
-        mu = np.clip(numbers.mu[strata].mean(axis=1), low, high)
-        return np.minimum(lo, mu), np.maximum(hi, mu)
+        mu = np.clip(strata.mean(numbers.mu), low, high)
+        return np.minimum(lo, mu), np.maximum(hi, mu), law
 
     def _cell_numbers(
         self,

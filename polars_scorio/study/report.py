@@ -36,7 +36,7 @@ from polars_scorio.study.evaluate import (
     report_columns,
 )
 from polars_scorio.study.log_checks import SpokenChecks, spoken_plan
-from polars_scorio.study.overall import check_overall, with_means, with_pool
+from polars_scorio.study.overall import check_strata, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
 from polars_scorio.subjects.scores import clipped_ends
@@ -52,7 +52,7 @@ def chosen_overall(overall: Overall | None, trials: Trials) -> Overall | None:
     """
     if overall is None:
         return "macro" if trials.by else None
-    check_overall(overall, trials, per_question=False)
+    check_strata(overall, trials, per_question=False)
     return overall
 
 
@@ -187,7 +187,7 @@ def warn_of_rows(evaluated: Evaluated) -> Evaluated:
 
 # Rows that no report has.
 ROWS = (
-    Refusal(lambda said: said["simultaneous"] and said["overall"] == "macro",
+    Refusal(lambda said: said["simultaneous"] and said["overall"] not in (None, "micro"),
             "simultaneous=True makes a band for each stratum and model, and nobody knows one of "
             "means over strata",
             'pass overall="micro", or leave one of both out'),
@@ -291,7 +291,7 @@ def evaluated_plan(
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
-        check_overall(overall, trials, per_question=per_question)
+        check_strata(overall, trials, per_question=per_question)
     refuse_repeats(columns.visible)
     plan = request.groups(per_question=per_question or named, questions=questions)
     plan = plan.then(SpokenChecks(request, spoken, numbers))
@@ -307,8 +307,8 @@ def evaluated_plan(
     if numbers and any(metric.unbounded for metric, _ in request.metrics):
         plan = plan.then(partial(_refuse_infinite, columns=columns))
     # Nor may it change what is averaged.
-    if overall == "macro":
-        plan = plan.then(with_means, filters=False)
+    if overall is not None and overall != "micro":
+        plan = plan.then(partial(with_means, overall=overall), filters=False)
     step = run_step(trials, per_question=per_question)
     # Nor which runs models share.
     return plan if step is None else plan.then(step, filters=False)

@@ -1,8 +1,8 @@
 """Requests: metrics and options, and combinations that are refused.
 
 An inference is calibrated, a posterior, or corrected for a judge, each in the file of its name. All
-have the same methods: `numbers`, of metrics for the cells of a report; `mean_interval` and
-`mean_law`, of means over strata; `ranking_numbers`, without intervals.
+have the same methods: `numbers`, of metrics for the cells of a report; `mean_interval`,
+of means over strata; `ranking_numbers`, without intervals.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from polars_scorio.arguments import (
     check_choice,
     check_confidence,
     check_number,
+    check_overall,
     nearest_hint,
     planned_looks,
     value_text,
@@ -130,7 +131,9 @@ class ReportOptions(InferenceOptions, total=False):
         Option(
             None,
             """Add rows over all strata, with null in the `by` columns: "macro" is the mean of the
-            strata, "micro" pools their questions. Each model must have all strata.""",
+            strata (of several columns the mean of means, the first outermost), "micro" pools their
+            questions, ``{"math": 2, "code": 1}`` has the weight of each stratum (of several columns
+            keys are tuples). Each model must have all strata.""",
         ),
     ]
     simultaneous: Annotated[
@@ -281,10 +284,10 @@ class ExpressionOptions(OutcomeOptions, total=False):
 def check_choices(options: Mapping[str, object]) -> None:
     """Refuse options that are none of their words, before anything compares them with one."""
     read_prior(options.get("prior"))
-    words = {"target": Target, "overall": Overall}
-    for name, choices in words.items():
-        if options.get(name) is not None:
-            check_choice(name, options[name], choices)
+    if options.get("target") is not None:
+        check_choice("target", options["target"], Target)
+    if options.get("overall") is not None:
+        check_overall(options["overall"])
 
 
 def chosen_options(options: Mapping[str, Any]) -> InferenceOptions:

@@ -187,11 +187,11 @@ def _dense_table(rows: pl.DataFrame, questions: pl.Series, columns: Sequence[str
     return RunTable(counts, size, np.full(shape[0], 1 / shape[0]), names, questions)
 
 
-def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
+def _joined_tables(tables: Sequence[RunTable], weights: Floats) -> RunTable:
     """The questions of several strata, in the runs that have the same place in each.
 
-    Strata weigh alike, or, if `pooled`, all questions do. That equal places are equal runs is what
-    the largest term assumes, since what runs share then adds up.
+    Without weights of the strata all questions weigh alike. That equal places are equal runs is
+    what the largest term assumes, since what runs share then adds up.
     """
     most = max(table.size.shape[1] for table in tables)
 
@@ -199,12 +199,12 @@ def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
         missing = most - each.shape[1]
         return np.pad(each, [(0, 0), (0, missing), *[(0, 0)] * (each.ndim - 2)])
 
-    shares = [table.weight / len(tables) for table in tables]
-    questions = sum(table.weight.size for table in tables)
+    weights = weights if weights.size else np.array([table.weight.size for table in tables])
+    each = zip(tables, weights / weights.sum(), strict=True)
     return RunTable(
         np.concatenate([widest(table.counts) for table in tables]),
         np.concatenate([widest(table.size) for table in tables]),
-        np.full(questions, 1 / questions) if pooled else np.concatenate(shares),
+        np.concatenate([share * table.weight for table, share in each]),
         tuple(table.runs for table in tables),
         pl.concat([table.names for table in tables]),
     )
@@ -373,7 +373,7 @@ def _group_tables(
     """The table of each group; one over all strata has those of its model."""
     trials = evaluated.request.trials
     models = [*trials.models]
-    means, question = len(evaluated.parts) > 1, trials.question.name
+    question = trials.question.name
     asked = evaluated.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
     asked = asked.unnest(QUESTIONS)
     if question in asked.columns:  # models may be compared on the questions that they share
@@ -396,7 +396,7 @@ def _group_tables(
                 dict(zip(trials.groups, other, strict=True))[name] == named[name] for name in models
             )
         ]
-        yield _joined_tables(members, pooled=not means)
+        yield _joined_tables(members, evaluated.weights)
 
 
 def _metric_runs(

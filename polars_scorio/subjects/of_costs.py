@@ -141,7 +141,7 @@ class CostSums(ViewSubject):
     def macro_numbers(
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
     ) -> dict[Row, Scores]:
-        """The numbers of all questions, whose strata weigh the same."""
+        """The numbers of all questions, by the weights of their strata."""
         return self.numbers(metrics, cells, confidence, target)
 
     def warn(self, numbers: RowScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
@@ -285,12 +285,12 @@ def question_costs(cells: QuestionCells, *, clustered: bool) -> QuestionCosts:
     """The costs of each question, in its cell, stratum and (if `clustered`) cluster."""
     names = (TOTAL_COST, COST_SQUARES, LARGEST_COST, SUCCESS_COST, SUCCESS_SQUARES)
     sums = [cells.column(name) for name in names if name in cells.flat.columns]
-    group, strata = cells.cell_of_row, cells.row_strata()
-    stratum = np.zeros_like(group) if strata is None else strata
+    group = cells.cell_of_row
+    stratum, weight = cells.row_strata() or (np.zeros_like(group), np.ones(group.size))
     cluster = cells.row_clusters() if clustered else None
     trials, successes = cells.scored_trials(), cells.question_successes()
     groups = cells.states.groups
-    return QuestionCosts(group, groups, stratum, cluster, trials, successes, *sums)
+    return QuestionCosts(group, groups, stratum, weight, cluster, trials, successes, *sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,15 +83,16 @@ from polars_scorio.subjects.scores import (
     EstimateLaw,
     Inference,
     Law,
+    MeanEnds,
     Row,
     RowScores,
     Scores,
+    StrataMeans,
     StrataModels,
     StretchedLaw,
     Values,
     clipped_ends,
     refuse_outside,
-    root_of_squares,
 )
 
 # A label that is none of the known categories.
@@ -725,19 +726,15 @@ class JudgedInference(Inference):
         """The estimate of each cell."""
         return self.numbers([(metric, view)], cells)[metric.name, k].estimate
 
-    def mean_law(self) -> Law:
-        """The law of means over strata."""
-        return StretchedLaw()
-
-    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S)."""
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: StrataMeans) -> MeanEnds:
+        """Ends of the interval of means over strata, and the law of these means."""
         # Strata with labels of their own have independent errors; those under one calibration
         # sample share them, so that the ends are means of the ends.
-        mu, lo, hi = (each[strata] for each in (numbers.mu, numbers.lo, numbers.hi))
+        mu, lo, hi = numbers.mu, numbers.lo, numbers.hi
         if not self.labelled:
-            return lo.mean(axis=1), hi.mean(axis=1)
-        mean = mu.mean(axis=1)
-        return mean - root_of_squares(mu - lo), mean + root_of_squares(hi - mu)
+            return strata.mean(lo), strata.mean(hi), StretchedLaw()
+        mean, (below, above) = strata.mean(mu), map(strata.root_of_squares, (mu - lo, hi - mu))
+        return mean - below, mean + above, StretchedLaw()
 
 
 COLUMNS: dict[str, pl.DataType] = {

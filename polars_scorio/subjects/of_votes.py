@@ -72,7 +72,8 @@ class AnswerVotes(ViewSubject):
         """The numbers of means over strata, but not about a population of clusters."""
         if target == "population" and cells.clusters is not None:
             return {}
-        strata = votes_of_parts(cells, cells.row_strata())
+        part, weight = cells.row_strata() or (None, None)
+        strata = votes_of_parts(cells, part, weight)
         return estimated_scores(metrics, votes_of(cells), confidence, target, strata=strata)
 
     def tally(self, trials: Trials, classes: Classes) -> Tally:
@@ -144,12 +145,14 @@ def votes_of(cells: QuestionCells) -> Votes:
     return Votes.tally(_ballots_of(cells), cells.cell_of_row, cells.states.groups)
 
 
-def votes_of_parts(cells: QuestionCells, part: Ints | None) -> Subgroups[Votes] | None:
-    """The answers of the same questions in clusters or strata; None if there are none."""
+def votes_of_parts(
+    cells: QuestionCells, part: Ints | None, weight: Floats | None = None
+) -> Subgroups[Votes] | None:
+    """The answers of the same questions in clusters, or in weighted strata; None without parts."""
     if part is None:
         return None
     tally = partial(Votes.tally, _ballots_of(cells))
-    return Subgroups.from_rows(cells.cell_of_row, part, cells.states.groups, tally)
+    return Subgroups.from_rows(cells.cell_of_row, part, cells.states.groups, tally, weight)
 
 
 def _ballots_of(cells: QuestionCells) -> Ballots:

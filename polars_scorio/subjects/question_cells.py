@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 GROUP, PREFIX = ":group", ":prefix"
 # The number of questions without any outcome, where they are left out; that of clusters.
 UNSCORED, CLUSTERS = "unscored", "clusters"
-# The stratum of a question, as a number, in a pool of strata that weigh the same.
-STRATUM = ":stratum_of_pool"
+# The stratum of a question, as a number, in a pool of strata; and the weight of that stratum.
+STRATUM, WEIGHT = ":stratum_of_pool", ":weight_of_stratum"
 
 
 FoundT = TypeVar("FoundT")
@@ -55,7 +55,7 @@ class QuestionCells:
     unscored: Ints  # questions without any outcome that were left out, of each group
     lost: Ints  # and the trials with them
     clusters: Subgroups[States] | None  # the questions of the groups in their clusters
-    strata: Subgroups[States] | None = None  # and in strata that weigh the same, of a pool of such
+    strata: Subgroups[States] | None = None  # and in the strata of a pool, with their weights
     stratum: Ints | None = None  # of each group, which have ranges of their own; None: all one
     known: dict[str, Any] = field(default_factory=dict)  # what subjects found out of the groups
 
@@ -95,8 +95,8 @@ class QuestionCells:
             )
         pooled = None
         if STRATUM in flat.columns:
-            stratum = flat[STRATUM].to_numpy().astype(np.int64)
-            pooled = Subgroups.tally(counts, 0 * counts, group, stratum, every, len(groups))
+            of_rows = counts, 0 * counts, group, flat[STRATUM].to_numpy().astype(np.int64), every
+            pooled = Subgroups.tally(*of_rows, len(groups), flat[WEIGHT].to_numpy())
         return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, strata)
 
     @classmethod
@@ -127,9 +127,9 @@ class QuestionCells:
         states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
         return replace(self, states=states)
 
-    def weighted(self, successes: Sequence[int], *, pooled: bool = False) -> Weighted:
-        """The questions of the cells by their successes; if `pooled`, of equal strata."""
-        strata = self.strata.binary([*successes]) if pooled and self.strata is not None else None
+    def weighted(self, successes: Sequence[int]) -> Weighted:
+        """The questions of the cells by their successes; in a pool by the weights of strata."""
+        strata = self.strata and self.strata.binary([*successes])
         return Weighted(self.states.binary([*successes]), strata)
 
     def seen_as(self, view: View, states: States | None = None) -> States:
@@ -171,10 +171,11 @@ class QuestionCells:
         """The cluster of each row as a number, if the log has them."""
         return cluster_ranks(self.flat) if CLUSTER in self.flat.columns else None
 
-    def row_strata(self) -> Ints | None:
-        """The stratum of each row, in a pool of strata that weigh the same."""
-        pooled = STRATUM in self.flat.columns
-        return self.flat[STRATUM].to_numpy().astype(np.int64) if pooled else None
+    def row_strata(self) -> tuple[Ints, Floats] | None:
+        """The stratum of each row and its weight, in a pool of strata."""
+        if STRATUM not in self.flat.columns:
+            return None
+        return self.flat[STRATUM].to_numpy().astype(np.int64), self.flat[WEIGHT].to_numpy()
 
     def scored_trials(self) -> Ints:
         """The trials of each question that have an outcome."""
@@ -250,12 +251,13 @@ class QuestionTable:
     @cached_property
     def weight(self) -> Floats | None:
         """The share of each question in the mean of its group, but for a factor; None: equal."""
-        stratum = self.cells.row_strata()
-        if stratum is None:
+        strata = self.cells.row_strata()
+        if strata is None:
             return None
+        stratum, weight = strata
         _, place = distinct_rows([self.cells.group, stratum])
-        sizes = np.bincount(place)[place]
-        return None if (sizes == sizes[:1]).all() else (1 / sizes)[self.order]
+        share = weight / np.bincount(place)[place]
+        return None if (share == share[:1]).all() else share[self.order]
 
     def rows_of(self, groups: Ints) -> Ints:
         """The rows of groups that have the same questions, (M, L)."""

@@ -126,9 +126,21 @@ def _independent_variance(states: States, values: Floats) -> Floats:
     return np.asarray(square / (size * np.maximum(size - 1, 1)))
 
 
-def root_of_squares(deviation: Floats) -> Floats:
-    """The root of the summed squares of deviations of strata (L, S), over their number."""
-    return np.asarray(np.sqrt((deviation**2).sum(axis=1)) / deviation.shape[1])
+class StrataMeans(NamedTuple):
+    """The groups of each model, (L, S), one of each stratum, with the weights of the strata."""
+
+    groups: Ints
+    weights: Floats  # (S,), on any scale
+
+    def mean(self, values: Floats) -> Floats:
+        """Mean over the strata of each model, of a value for each group."""
+        # Divided last, so that means of ones are exactly 1.
+        return np.asarray((values[self.groups] * self.weights).sum(axis=1) / self.weights.sum())
+
+    def root_of_squares(self, deviation: Floats) -> Floats:
+        """Deviation of that mean, if those of the groups are independent."""
+        squares = (deviation[self.groups] * self.weights) ** 2
+        return np.asarray(np.sqrt(squares.sum(axis=1)) / self.weights.sum())
 
 
 _SUREST = 1 - 2.0**-52  # the largest confidence below 1 of which half of the rest is a number
@@ -171,6 +183,7 @@ def information_of_strata(target: Target, information: Floats, questions: Ints) 
 
 # A value of each group: numbers (NaN if there is no such number), words or flags.
 Values: TypeAlias = "Floats | Ints | Words | Mask"
+MeanEnds: TypeAlias = "tuple[Floats, Floats, Law]"  # lo and hi of means, and their law
 # Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
 ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 
@@ -344,12 +357,8 @@ class Inference(ABC):
         """The number of each cell by which models are ranked."""
 
     @abstractmethod
-    def mean_law(self) -> Law:
-        """The law of means over strata."""
-
-    @abstractmethod
-    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S)."""
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: StrataMeans) -> MeanEnds:
+        """Ends of the interval of means over strata, and the law of these means."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -424,3 +424,15 @@ def test_a_stable_suite_is_read_as_it_is():
     assert gates == {0.05: "undecided", 0.04: "fail"}
     regressed = broke.scorio.regressions(baseline="old")
     assert regressed.filter("regressed")["rate_baseline", "rate"].rows() == [(1.0, 0.0)] * 2
+
+
+def test_weights_of_six_categories_make_the_score_of_a_leaderboard():
+    weights = {
+        **{("nonlive", name): 0.25 / 3 for name in ("simple", "java", "js")},
+        ("live", "live_simple"): 0.25 * 26 / 131,
+        ("live", "live_multiple"): 0.25 * 105 / 131,
+        ("multi_turn", "multi_turn"): 0.5,
+    }
+    log = pl.read_csv(CASES / "bfcl_overall/rows.csv").scorio(by=["group", "category_name"])
+    whole = log.avg(overall=weights).filter(pl.col("group").is_null())
+    assert whole["estimate"].round(4).to_list() == [0.5254]

@@ -19,7 +19,9 @@ def costs_of(trials):
     success, cost = (np.array(each, dtype=float) for each in zip(*trials, strict=True))
     sums = (cost.sum(), (cost**2).sum(), cost.max(), success @ cost, success @ cost**2)
     n, c = np.array([len(trials)]), np.array([int(success.sum())])
-    return QuestionCosts(0 * n, 1, 0 * n, None, n, c, *(np.array([each]) for each in sums))
+    return QuestionCosts(
+        0 * n, 1, 0 * n, 1.0 + 0 * n, None, n, c, *(np.array([each]) for each in sums)
+    )
 
 
 def spent_until_success(order, k):
@@ -90,7 +92,7 @@ def test_reproduces_spending_of_another_implementation(k, spending):
     n, c = np.array([4, 4, 4, 8, 6]), np.array([0, 4, 1, 3, 5])
     won, lost = np.array([0.0, 4.4, 1.0, 3.6, 7.0]), np.array([6.0, 0.0, 4.5, 9.0, 2.0])
     costs = QuestionCosts(
-        0 * n, 1, 0 * n, None, n, c, won + lost, won**2 + lost**2, won, won, won**2
+        0 * n, 1, 0 * n, 1.0 + 0 * n, None, n, c, won + lost, won**2 + lost**2, won, won, won**2
     )
     np.testing.assert_allclose(costs.until_success(k).x, spending, rtol=1e-12)
 

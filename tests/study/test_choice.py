@@ -152,7 +152,7 @@ def test_both_inferences_have_the_same_methods():
         - {"target", "confidence", "planned", "curves"}
         for made in (PosteriorInference, CalibratedInference)
     ]
-    shared = {"numbers", "macro_numbers", "mean_law", "mean_interval", "ranking_numbers"}
+    shared = {"numbers", "macro_numbers", "mean_interval", "ranking_numbers"}
     assert methods == [shared | {"posterior", "pooled", "prior"}, shared]
 
 

@@ -13,7 +13,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorInference, PosteriorLaw, posterior_comparison
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import Scores
+from polars_scorio.subjects.scores import Scores, StrataMeans
 from tests.made_logs import drawn, long, outcomes, unreadable
 from tests.maths import interval_oracle as oracle
 
@@ -272,7 +272,8 @@ def test_the_interval_of_a_mean_over_strata_is_normal():
     numbers = Scores.from_numbers(
         "posterior", (mu, mu, sigma, none, none), PosteriorLaw(beta=False)
     )
-    (lo,), (hi,) = PosteriorInference(0.95).mean_interval(ps.avg(), numbers, np.array([[0, 1]]))
+    strata = StrataMeans(np.array([[0, 1]]), np.ones(2))
+    (lo,), (hi,), _ = PosteriorInference(0.95).mean_interval(ps.avg(), numbers, strata)
     # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.
     assert (lo, hi) == pytest.approx((0.4 - 1.959964 * 0.025, 0.4 + 1.959964 * 0.025), abs=1e-7)
 

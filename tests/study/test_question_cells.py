@@ -14,7 +14,7 @@ from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorLaw
 from polars_scorio.subjects.of_votes import RIGHT, VOTES, read_ballots
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import EstimateLaw, Scores, StretchedLaw, root_of_squares
+from polars_scorio.subjects.scores import EstimateLaw, Scores, StrataMeans, StretchedLaw
 from tests.made_logs import drawn, outcomes
 
 
@@ -78,8 +78,12 @@ def test_a_variance_is_on_the_range_of_the_metric():
 
 
 def test_errors_of_strata_add_up_as_squares():
-    assert root_of_squares(np.array([[3.0, 4.0], [np.nan, 1.0]])).tolist()[0] == 5 / 2
-    assert np.isnan(root_of_squares(np.array([[np.nan, 1.0]]))).all()
+    strata, errors = StrataMeans(np.array([[0, 1], [2, 1]]), np.ones(2)), np.array([3, 4, np.nan])
+    assert strata.root_of_squares(errors)[0] == 5 / 2
+    assert np.isnan(strata.root_of_squares(errors)[1])
+    weighted = strata._replace(weights=np.array([2.0, 3.0]))
+    assert weighted.root_of_squares(errors)[0] == np.hypot(6, 12) / 5
+    assert weighted.mean(errors)[0] == (6 + 12) / 5
 
 
 # The estimates of single questions: in one order for all models of a stratum.

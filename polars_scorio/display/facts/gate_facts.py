@@ -31,7 +31,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED
-from polars_scorio.study.report import chosen_overall, report
+from polars_scorio.study.report import report
 
 FDR = 0.1  # false discovery rate of single questions on a page
 ALL = "all questions"
@@ -128,6 +128,7 @@ class GateFacts:
         """From the rows of one draw size of a gate."""
         turned = gate_rows(rows, lower_is_better=lower)
         made = cls(turned, Unit(), about, lower, **rest)
+        made = replace(made, whole=made.whole.partition(", ")[0])  # weights are not in a table
         edge = as_number(made.worst["margin"])
         unit = replace(gap_unit(metric, turned), edge=edge)
         margin = "" if made.worst["baseline"] is None else unit.margin(edge)
@@ -207,7 +208,8 @@ class Gated:
         )
         failed, roles = roles, replace(roles, missing=BOUNDED) if main.errored else roles
         options = replace(settings, prior=None).report  # a gate takes no prior
-        overall = chosen_overall(settings.overall, summary.trials) if roles.by else None
+        weights = summary.label_weights(settings.overall)
+        overall = (weights or settings.overall) if roles.by else None
         asked = gate(log, roles, name, metric, margin=margin, overall=overall, **options)
         asked = asked if gates is None else gates.lazy()
         plans = [asked, report(log, roles, [metric], overall=overall, **options)]

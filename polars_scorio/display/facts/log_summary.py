@@ -20,6 +20,7 @@ from polars_scorio.display.phrases import overall_words, question_total, visible
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks
+from polars_scorio.study.overall import stratum_weights
 from polars_scorio.study.report import chosen_overall
 
 _PARTS = " / "
@@ -153,6 +154,17 @@ class LogSummary:
             return self.steps["stratum"].to_list()
         return sorted(self.cells["stratum"].unique(), key=natural_key)
 
+    def label_weights(self, overall: Overall | None) -> dict[str, float]:
+        """The weight of each stratum in numbers over all of them, by its label; empty of a pool."""
+        overall, strata = chosen_overall(overall, self.trials), [*self.trials.strata]
+        if overall is None or overall == "micro":
+            return {}
+        labels = key_labels(self.questions, strata).cast(pl.String)
+        known = self.questions.select(strata).hstack([labels]).unique().sort(strata)
+        weights = stratum_weights(overall, known[strata]).tolist()
+        each = dict(zip(known["label"], weights, strict=True))
+        return {name: each[name] for name in self.strata}
+
     @property
     def noun(self) -> str:
         """The word for a stratum."""
@@ -275,8 +287,8 @@ def overall_of_cover(cover: pl.DataFrame, trials: Trials, overall: Overall | Non
     strata, made = [*trials.strata], chosen_overall(overall, trials)
     if made is None:
         return ""
-    questions, parts = question_total(cover, strata), cover.select(strata).n_unique()
-    return overall_words(made, parts, stratum_noun(trials), questions)
+    weights = stratum_weights(made, cover.select(strata).unique().sort(strata))
+    return overall_words(made, weights, stratum_noun(trials), question_total(cover, strata))
 
 
 def holds_steps(trials: Trials) -> bool:

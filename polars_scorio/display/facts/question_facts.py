@@ -62,7 +62,7 @@ class Fan:
         numbers = ends.fill_null(math.nan).to_numpy().reshape(2, len(models), len(sizes), 3)
         if not np.isfinite(numbers[:, 0]).all():
             return None
-        averaged, word = main.overall == "macro", success_word(main.roles)
+        averaged, word = bool(main.weights), success_word(main.roles)
         return cls(
             [*models], sizes, numbers, Unit.from_rows(ends), fractions, averaged=averaged, word=word
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from warnings import catch_warnings, simplefilter
@@ -37,7 +37,7 @@ from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import BOUNDED, LEAST
 from polars_scorio.study.log_checks import CheckWarning
-from polars_scorio.study.report import chosen_overall, in_one_column, report
+from polars_scorio.study.report import in_one_column, report
 from polars_scorio.study.request import on_levels
 from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
@@ -67,7 +67,8 @@ class Scope:
     fewest: int = 1  # fewest trials with an outcome of a question, at least 1
     each: int | None = None  # trials per question, if all have as many and none is dropped
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
-    overall: Overall | None = None  # of numbers over the column "stratum" of the counts
+    overall: Overall | None = None  # how numbers of several strata are made, as it was asked
+    weights: Mapping[str, float] = field(default_factory=dict)  # in means over "stratum"
     noun: str = "stratum"
     errored: int = 0  # trials that may have failed or been solved
     readings: dict[str, pl.DataFrame] = field(default_factory=dict)  # pairs by what errors mean
@@ -85,7 +86,7 @@ class Scope:
     @property
     def roles_by_stratum(self) -> Roles:
         """The roles with the strata whose numbers are averaged, if there are some."""
-        return replace(self.roles, by="stratum") if self.overall == "macro" else self.roles
+        return replace(self.roles, by="stratum") if self.weights else self.roles
 
     def numbers(
         self, ask: Callable[..., pl.LazyFrame], *arguments: object, **options: object
@@ -93,17 +94,17 @@ class Scope:
         """Rows of a report, a comparison or the like over all strata."""
         roles = self.roles_by_stratum
         roles = replace(roles, missing=BOUNDED) if self.errored else roles
-        if self.overall != "macro":
+        if not self.weights:
             return ask(self.study, roles, *arguments, **options)
-        rows = ask(self.study, roles, *arguments, overall="macro", **options)
+        rows = ask(self.study, roles, *arguments, overall=self.weights, **options)
         return rows.filter(pl.col("stratum").is_null()).drop("stratum")
 
     def overall_basis(self) -> str:
         """How the numbers were made of those of several strata; empty of one."""
         if self.overall is None:
             return ""
-        strata, questions = (self.counts[name].n_unique() for name in ("stratum", "question"))
-        return overall_words(self.overall, strata, self.noun, questions)
+        questions = self.counts["question"].n_unique()
+        return overall_words(self.overall, self.weights.values(), self.noun, questions)
 
     @property
     def judged(self) -> bool:
@@ -113,7 +114,7 @@ class Scope:
     @property
     def banded(self) -> bool:
         """Whether a band over k is known that holds for all k at once: none of means of strata."""
-        return not self.judged and self.overall != "macro"
+        return not (self.judged or self.weights)
 
     def of_verdicts(self) -> Scope:
         """The scope by the verdicts of its judge as they are, if it has one."""
@@ -200,7 +201,7 @@ class Scope:
         needed = pairs.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
         known = needed["extra_trials"].null_count() == 0 and len(self.models) > _FEW
         single = self.counts["question"].n_unique() == 1
-        if needed.is_empty() or known or single or self.overall == "macro":
+        if needed.is_empty() or known or single or self.weights:
             return needed
         questions = questions_needed(
             self.study, self.roles, metric, confidence=settings.confidence, power=POWER
@@ -364,15 +365,18 @@ def whole_scope(
             f"overall={overall!r}: the strata are steps along {log.noun!r}, and the finding is "
             "about the last one: leave overall= out"
         )
-    overall = chosen_overall(overall, log.trials)
+    each = log.label_weights(overall)
     pool, roles = pooled_questions(log, cells), replace(log.roles, by=())
     if pool is None:
         return None
     if log.steps is None:
-        several = log.trials.by and pool["stratum"].n_unique() > 1
+        kept = {*pool["stratum"]} if log.trials.by else {}
         study = Study(pool, means_alone=True)  # the strata have scopes of their own
-        errored, overall = _errored_trials(log, pool), overall if several else None
-        return Scope("", study, roles, metrics, errored=errored, overall=overall, noun=log.noun)
+        of_log = Scope("", study, roles, metrics, errored=_errored_trials(log, pool), noun=log.noun)
+        if len(kept) < 2:
+            return of_log
+        weights = {name: weight for name, weight in each.items() if name in kept}
+        return replace(of_log, overall=overall or "macro", weights=weights)
     models, strata = len(log.models), _stratum_cells(log, cells)
     last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
     name, errored = f"{log.noun} {step_words(last)}", _errored_trials(log, strata[last])
