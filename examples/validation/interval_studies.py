@@ -4,7 +4,7 @@ The replicates of a cell are strata (with strata: models) of one log, so that on
 hundreds of logs through the public API.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -42,7 +42,7 @@ class SimulatedLogs(NamedTuple):
 
     counts: pl.DataFrame
     roles: dict[str, str]
-    options: dict[str, str]  # of the report, beside the target
+    options: dict[str, object]  # of the report, beside the target
     truth: Callable[[Asked, str], Floats]  # for a target, one value for each replicate
 
 
@@ -153,8 +153,10 @@ def vote_truth(asked: Asked, population: str) -> float:
     return float(asked.truth(shares))
 
 
-def strata_logs(*sizes: int) -> Callable[[Cell, int, np.random.Generator], SimulatedLogs]:
-    """Logs of strata of these sizes, each harder than the one before it."""
+def strata_logs(
+    *sizes: int, weights: Sequence[float] | None = None
+) -> Callable[[Cell, int, np.random.Generator], SimulatedLogs]:
+    """Logs of strata of these sizes, each harder than the one before it; equal weights or given."""
     owner = np.repeat(np.arange(len(sizes)), sizes)
     scales = np.linspace(*EASIEST_TO_HARDEST, len(sizes))
 
@@ -167,12 +169,14 @@ def strata_logs(*sizes: int) -> Callable[[Cell, int, np.random.Generator], Simul
 
         def true_value(asked: Asked, target: str) -> Floats:
             if target == "benchmark":
-                return np.mean([asked.truth(p[:, owner == s]) for s in range(len(sizes))], axis=0)
+                each = [asked.truth(p[:, owner == s]) for s in range(len(sizes))]
+                return np.average(each, axis=0, weights=weights)
             values = [population_truth(asked, cell.population, scale) for scale in scales]
-            return np.full(len(p), np.mean(values))
+            return np.full(len(p), np.average(values, weights=weights))
 
         roles = {"model": "replicate", "by": "stratum"}
-        return SimulatedLogs(counts, roles, {"overall": "macro"}, true_value)
+        overall = "macro" if weights is None else dict(enumerate(weights))
+        return SimulatedLogs(counts, roles, {"overall": overall}, true_value)
 
     return macro_logs
 

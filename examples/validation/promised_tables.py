@@ -49,6 +49,7 @@ from examples.validation.study_tables import (
     tail_table,
     tier_table,
     vote_table,
+    weighting_table,
 )
 
 VALIDATION = Path(__file__).parent
@@ -90,6 +91,7 @@ FILES = {
             "judge_draws",
             "rewards",
             "reward_decisions",
+            "stratum_weights",
         )
     },
 }
@@ -133,6 +135,7 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "judge_labels": ("judge_labels", label_table),
     "judge_rates": ("judge_accuracy", judge_rate_table),
     "judge_draws": ("judge_draws", judge_draw_table),
+    "stratum_weights": ("stratum_weights", weighting_table),
     "reward_ranges": ("rewards", reward_range_table),
     "reward_decisions": ("reward_decisions", reward_table),
 }

@@ -398,6 +398,22 @@ def asked_again_table(measured: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def weighting_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Coverage of weighted means over strata, by their weights and by the target."""
+    coverage = pl.col("held") / pl.col("replicates")
+    return (
+        measured.group_by("weights", "target")
+        .agg(
+            pl.len().alias("settings"),
+            coverage.mean().alias("mean"),
+            coverage.min().alias("worst"),
+            (coverage < 0.9).sum().alias("below .90"),
+            (pl.col("width") / pl.col("replicates")).median().alias("median width"),
+        )
+        .sort("weights", "target")
+    )
+
+
 def regression_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Regressions of single questions that are found, and false discoveries."""
     broken = pl.col("broken") == "a tenth"
