@@ -115,7 +115,8 @@ def tau_bench() -> str:
     )
     return (
         f'<div><div class="pic">{plot}</div>'
-        f"<h3>It solves {once} of the tasks once in four tries, and {always} every time.</h3>"
+        f"<h3>It solves {once} of the tasks at least once in four tries, and {always} in all four."
+        "</h3>"
         "<p>gpt-4o on tau-bench, airline: 50 tasks, four trials each. "
         '<a href="guide/metrics/success.html">Pass@k and Pass^k</a></p></div>'
     )

@@ -166,7 +166,7 @@ def _add_outcomes(add: Callable[..., object]) -> None:
     missing = "refuse (error), drop or bracket (bounds) trials without an outcome, or count them as"
     missing += " this category (default: error)"
     add("--missing", metavar="MEANING", help=missing)
-    effects = "let runs differ for each model (own), alike for all, as shared runs, or not (none)"
+    effects = "own: runs of each model differ by themselves; alike: by one spread; shared; none"
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)

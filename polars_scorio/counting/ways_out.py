@@ -15,6 +15,7 @@ from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES, is_label
 _CATEGORY, _KEY, _ROWS = ":category", ":key", ":rows"
 _RUN_COLUMNS = ("run", "source")  # what readers of logs say of the file of a trial
 _FEW, _HEAD = 100, 10_000  # values of a stratum, and rows in which they are counted first
+_TWICE = 0.1  # share of cells with several rows, up to which a column still looks like trial ids
 _WHOLE = pl.Boolean, pl.Categorical, pl.Enum, pl.String
 JOINED_IDS = 'trial=pl.concat_str("run", "trial", separator="/")'
 
@@ -43,8 +44,8 @@ def repeats_cure(trials: Trials) -> str:
     column = _separating_column(trials)
     if column is None:
         return (
-            "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
-            "where that column is no trial id, or validate=False to skip this check."
+            "Was a file read twice, or does by= lack a key? Keep one row of each, or pass "
+            "trial=None if the column is no trial id, or validate=False to skip this check."
         )
     name, sources = column
     if name not in _RUN_COLUMNS:
@@ -118,16 +119,19 @@ def unnamed_ids(trials: Trials) -> str:
     names = [name for name in unused if name in few | ids and name not in files]
     sizes = [
         rows.group_by(*keys, *further).len(_ROWS).select(
-            pl.col(_ROWS).min().alias("least"), pl.col(_ROWS).max().alias("most")
+            pl.col(_ROWS).min().alias("least"), pl.col(_ROWS).max().alias("most"),
+            (pl.col(_ROWS) > 1).mean().alias("twice"),
         )
         for further in ([], *([name] for name in names))
     ]  # fmt: skip
-    (least, most), *cells = (each.row(0) for each in pl.collect_all(sizes))
-    for name, (fewest, largest) in zip(names, cells, strict=True):
-        if name in ids and largest == 1 < most:
+    (least, most, _), *cells = (each.row(0) for each in pl.collect_all(sizes))
+    for name, (fewest, largest, twice) in zip(names, cells, strict=True):
+        # Trials that are there twice do not hide what the column is.
+        if name in ids and largest < most and twice <= _TWICE:
+            nearly = "nearly " * (twice > 0)
             return (
-                f"no trial ids are named, and {name!r} has another value in each trial of a "
-                "question: name it with trial=, which finds trials that are there twice"
+                f"no trial ids are named, and {name!r} has another value in {nearly}each trial of "
+                "a question: name it with trial=, which finds trials that are there twice"
             )
         if least != most and fewest == largest:
             return (

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
+from typing import Any
 
 import polars as pl
 
@@ -107,8 +108,7 @@ class Unit:
         scale = NumberFormat.from_values(rows["mu"], sigma_values(rows))
         if not scale.percent:
             return cls(percent=False, digits=scale.digits)
-        width = (rows["hi"] - rows["lo"]).drop_nulls().median()
-        return cls(digits=1 if width is None or width >= _BROAD else 2)  # type: ignore[operator]
+        return cls(digits=_percent_digits(rows))
 
     def score(self, value: float, *, sign: bool = True) -> str:
         """A score, with a percent sign unless another place has it."""
@@ -158,10 +158,16 @@ class Unit:
         return f"{text} point{'' if text == '1' else 's'}" if self.percent else text
 
 
+def _percent_digits(rows: pl.DataFrame) -> int:
+    """Decimals that show how wide the intervals are: one, from a width of a point on."""
+    width: Any = (rows["hi"] - rows["lo"]).drop_nulls().median()
+    return math.ceil(-1 - math.log10(width)) if width and width < _BROAD else 1
+
+
 def gap_unit(metric: Metric, rows: pl.DataFrame) -> Unit:
     """The unit of differences: points of a hundred, or those of the metric."""
     fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
     if metric.support == (0, 1) and not fractions:
-        return Unit()
+        return Unit(digits=_percent_digits(rows))
     scale = NumberFormat.from_values(rows["diff"], sigma_values(rows), percent=False)
     return Unit(percent=False, digits=scale.digits)

@@ -373,7 +373,7 @@ def target_words(intervals: str) -> str:
 
 def question_count(frame: pl.DataFrame) -> str:
     """How many questions there are, and trials of each."""
-    each = (frame["trials"] / frame["questions"]).round(1)
+    each = frame["trials"] / frame["questions"]
     together = (
         f" in {_value_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""
     )
@@ -454,7 +454,7 @@ def _value_range(numbers: pl.Series, unit: str) -> str:
     """One number, or the smallest and the largest, with their unit."""
     values = numbers.drop_nulls().to_list()
     ends = sorted({min(values), max(values)}) if values else []
-    texts = [f"{end:,.1f}".removesuffix(".0") for end in ends]
+    texts = [f"{end:,.0f}" if float(end).is_integer() else f"{end:,.1f}" for end in ends]
     return f"{' to '.join(texts)} {unit}{'' if ends == [1] else 's'}"
 
 

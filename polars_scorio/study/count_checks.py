@@ -48,14 +48,14 @@ class _Words(NamedTuple):
 
 CHECKS = {
     "stopping": _Words(
-        "Did trials stop on outcomes, as their numbers show?",
+        "Did the number of trials depend on the outcomes?",
         "Questions with fewer trials did not all end alike",
     ),
     "order": _Words(
-        "Did trials stop on outcomes, as their order shows?",
+        "Did the last outcome decide when to stop?",
         "Questions went on from outcomes at which others stopped",
     ),
-    "mixed": _Words("Does a model always repeat itself?", "Outcomes change, or are mostly alike"),
+    "mixed": _Words("Does a model always repeat itself?", "No more often than its scores explain"),
     "copies": _Words("Are trials copies of others?", "No trials look like copies"),
     "repeats": _Words("Are questions listed twice?", "No questions look like repeats of others"),
     "runs": _Words("Do runs differ?", "Runs do not differ more than by chance"),

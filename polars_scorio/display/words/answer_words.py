@@ -97,7 +97,7 @@ def contents_sentences(facts: Contents) -> list[tuple[str, str, bool]]:
         said.append(("steps", f"they have {range_text(*facts.uneven)} questions", False))
     if facts.planned > whole:
         said.append(("planned", f"{whole:,} of {count_of(facts.planned, 'trial')}", False))
-    ids = "not checked: the rows have no trial ids"
+    ids = "not checked: no column of trial ids is named"
     ids = ids if facts.repeated is None else f"{facts.repeated:,} repeated"
     return [*said, ("ids", ids, facts.repeated == 0)]
 

@@ -220,14 +220,14 @@ def _ranking_note(facts: RankingFacts) -> str:
     board = facts.board
     if len(board.models) == 1 or not board.ranked:
         return ""
-    note = "Shaded: no model was shown to be better (tier 1). "
+    note = "Shaded: no model was shown to be better (tier 1)."
     if board.first_tier.all():
-        note = "No model was shown to be better than another. "
-    lines = "Below a line, each model is worse than at least one above it."
+        note = "No model was shown to be better than another."
+    lines = " Below a line, each model is worse than at least one above it."
     note += lines * bool(board.tier_starts.any())
     note += " A model without a rank may stand anywhere." * bool(board.without_rank)
     if facts.selected is None:
-        return note.strip()
+        return note
     ends = board.unit.interval(*facts.selected)
     picked = f"picked as the best of {len(board.models):,}, {named(board.models[0])} has {ends}"
     return f"{note} Adjusted for being {picked}."
@@ -413,7 +413,8 @@ def _one_model_title(facts: OneModel) -> str:
         return f"{model} scores {score} ({facts.about.metric})."
     if facts.always is None:
         return f"{model} gets {score} of {count_of(facts.questions, 'question')} right."
-    return f"{model} gets {score} right at one try, and {facts.always} all {facts.tries:,} times."
+    every = "both times" if facts.tries == 2 else f"all {facts.tries:,} times"
+    return f"{model} gets {score} right at one try, and {facts.always} {every}."
 
 
 def _one_model_lede(facts: OneModel) -> str:

@@ -106,8 +106,7 @@ def strata_section(facts: Strata) -> Section:
             "fold": f"{len(drawn) - opened:,} more", "span": every, "percent": whole.unit.percent,
             "key": [*zip("ab", map(named, whole.models), strict=False)],
             "note": f", with {facts.level} intervals{grey}.{rest}"}  # fmt: skip
-    said = ("Named on the right: the winner where it is beyond chance, for all "
-            f"{number:,} at once; else all that may win there.")  # fmt: skip
+    said = f"Right: the winner, for all {number:,} at once, or every model that may be."
     title = strata_heading(boards, whole.models[0], facts.noun)
     return Section("strata", title, [said], [Drawing("strata", data)], folded)
 
@@ -227,7 +226,9 @@ def questions_section(board: Board, facts: QuestionFacts) -> Section:
     colours = f"Full colour: {word} in every trial. Empty: never."
     if facts.fractions:
         colours = "Full colour: the highest mean reward. Empty: the lowest."
-    hint = "A column that is empty above and full below deserves a look." * (len(models) > 2)
+    hint = "A question that the best models fail and others solve may have a wrong key." * (
+        len(models) > 2
+    )
     judge = "By the verdicts of the judge as they are." * facts.verdicts
     words = [judge, colours, hint, first_of_many(len(rows), len(models))]
     return Section("questions", questions_title(facts, models[0]), words,
