@@ -18,6 +18,7 @@ from polars_scorio.arguments import (
     Overall,
     Refusal,
     Unmatched,
+    check_choice,
     check_count,
     check_flag,
     check_number,
@@ -177,6 +178,7 @@ def trials_needed(
     overall: Overall | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
+    check_choice("unmatched", unmatched, Unmatched)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     several = half_width is None

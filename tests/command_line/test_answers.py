@@ -168,7 +168,7 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("\n  ALARM  4 of 6 tests: alarm.\n")
     said = " ".join(printed.split())
-    assert "alarm stopping Did trials stop on outcomes, as their numbers show? b: all " in said
+    assert "alarm stopping Did the number of trials depend on the outcomes? b: all " in said
     assert "--first 1 counts the first trial of each question." in said
     assert "- errors Does one model have more errors? Not tested: no failure has the " in said
     assert printed.endswith("  exit status 1\n")

@@ -10,6 +10,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.ways_out import telling_pattern
+from tests.made_logs import long
 
 PARTS = pl.DataFrame(
     [("m", part, q, t, (q + t) % 2) for part in ("a", "b") for q in range(5) for t in range(3)],
@@ -39,7 +40,7 @@ def test_the_column_that_makes_ids_unique_is_named():
 
 def test_rows_that_no_column_separates_may_be_there_twice():
     for frame in (PARTS.drop("part"), pl.concat([PARTS, PARTS])):
-        assert "Was a file read twice, or does by= lack a key? Drop the duplicates" in error_of(
+        assert "Was a file read twice, or does by= lack a key? Keep one row of each" in error_of(
             frame
         )
 
@@ -210,3 +211,13 @@ def test_the_command_offers_ids_and_strata(command, tmp_path, capsys):
     assert "name it with --trial, which finds trials" in capsys.readouterr().err
     main([*asked, "--by", "benchmark", "--trial", "seed"])
     assert "warning" not in capsys.readouterr().err
+
+
+def test_copies_do_not_hide_a_column_of_trial_ids():
+    log = long([[0, 1, 1, 0]] * 20).rename({"trial": "Attempt"})
+    twice = pl.concat([log, log.head(5)])
+    for rows, nearly in ((log, ""), (twice, "nearly ")):
+        with pytest.warns(
+            ps.LogWarning, match=f"'Attempt' has another value in {nearly}each trial"
+        ):
+            rows.scorio(trial=None).describe()

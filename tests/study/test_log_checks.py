@@ -83,7 +83,7 @@ def test_every_test_has_a_row_also_if_it_finds_nothing():
         **dict.fromkeys(("errors", "labels", "unequal"), "not tested"),
     }
     assert rows["asks"].str.ends_with("?").all()
-    assert rows["sentence"].to_list()[0] == "Outcomes change, or are mostly alike."
+    assert rows["sentence"].to_list()[0] == "No more often than its scores explain."
     assert set(rows["model"]) == {None}
 
 
