@@ -268,7 +268,7 @@ def area_under_curve(k: int) -> Floats:
     """Gains of AUC@k by the trapezoid rule; a shared array, not to be written to."""
     # Z. Hu et al. (2026), arXiv:2601.08763. Pass@i of r - 1 successes grows by ``C(k - r, i - 1) /
     # C(k, i)`` with the next one: ``(k + 1) / (r (r + 1))`` over all i, less half of both ends.
-    r = np.arange(2, k + 1)
+    r = np.arange(2.0, k + 1)  # integers would overflow from k = 50,000 on
     later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))
     gains = np.concatenate(([(k + 1) / (2 * k)], later))
     gains.flags.writeable = False

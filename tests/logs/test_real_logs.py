@@ -371,7 +371,7 @@ def test_no_check_of_a_real_log_finds_a_fault(folder, tested):
 @pytest.mark.parametrize(
     ("folder", "said"),
     [
-        ("aisbench", "m gets 50.0 % right at one try, and 50.0 % all 2 times."),
+        ("aisbench", "m gets 50.0 % right at one try, and 50.0 % both times."),
         ("evalplus_2023", "bura gets 0.0 % of 164 questions right."),
         ("livecodebench", "o1-mini gets 68.4 % of 880 questions right."),
         ("lm_eval_repeats", "qdpv68r5 gets 45.8 % right at one try, and 16.7 % all 4 times."),
