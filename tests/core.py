@@ -51,6 +51,7 @@ AROUND = {
     "study/test_log_checks",
     "study/test_prior_warning",
     "study/test_report_columns",
+    "study/test_stratum_weights",
 }
 
 

@@ -88,7 +88,7 @@ def swe_bench() -> str:
     bars = "".join(f"<i{' class=y' * (place < int(decided))}></i>" for place in range(int(pairs)))
     return (
         f'<div><div class="pic"><div class="steps">{bars}</div></div>'
-        f"<h3>On SWE-bench only {decided} of {pairs} neighbouring ranks are decided.</h3>"
+        f"<h3>On SWE-bench only {decided} of {pairs} neighbouring pairs are decided.</h3>"
         f"<p>{models} models, 500 tasks, one run each. {best} may be the best. "
         '<a href="findings/swe_bench.html">The finding</a></p></div>'
     )

@@ -299,6 +299,20 @@ def unbounded_numbers() -> dict[str, str]:
     return {name: f"{100 * share:.0f}" for name, share in shares.items()}
 
 
+def judge_difference_numbers() -> dict[str, str]:
+    """Coverage of differences of models with labels, and false winners of two equal ones, in %."""
+    ways = ["design", "questions", "target"]
+    cells = study_cells("judge_differences")
+    held = cells.group_by(ways).agg(pl.col("held").mean())["held"]
+    equal = cells.filter(factor=1.0)
+    false = equal.group_by(ways).agg(pl.col("false").mean())["false"]
+    shares = {"least": held.min(), "most": held.max(), "worst": cells["held"].min()}
+    percent = {"rare": false.min(), "often": false.max(), "worst_false": equal["false"].max()}
+    return {name: brief_share(share, 3) for name, share in shares.items()} | {
+        name: f"{100 * share:.1f}" for name, share in percent.items()
+    }
+
+
 def default_power_numbers() -> dict[str, str]:
     """The difference that 200 questions with 4 trials find, and the power of the nine designs."""
     power = study_cells("default_power")["power"].to_numpy()
@@ -667,6 +681,22 @@ STUDIES = (
         ),
     ),
     Study(
+        "judges differences",
+        "two models with labels on the trials of both, 30 and 100 questions",
+        judge_difference_numbers(),
+        (
+            (_JUDGE, "have a mean coverage of {least} to {most} for each way to label"),
+            (
+                _JUDGE,
+                "and {worst} in the worst setting. Of two equal models one was called better in",
+            ),
+            (
+                _JUDGE,
+                "in {rare} to {often} % of the logs, and in the worst setting in {worst_false} %",
+            ),
+        ),
+    ),
+    Study(
         "costs",
         "lognormal costs",
         {
@@ -926,7 +956,7 @@ STUDIES = (
         (
             (f"{_GUIDE}/huge.md", "takes {plain} times the CPU time of Spark's own `groupBy`"),
             (f"{_GUIDE}/huge.md", "{checked} times with the check for repeated trials"),
-            (f"{_GUIDE}/huge.md", "and {far} times if trial ids are no integers from 0 to 52"),
+            (f"{_GUIDE}/huge.md", "and {far} times if trial ids are not integers from 0 to 52"),
         ),
     ),
     Study(

@@ -108,7 +108,7 @@ def plain_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        share = "percent are written as a share, 3 % as 0.03"
+        share = "write percentages as shares, 3 % as 0.03"
         raise ArgumentTypeError(f"{text!r} is not a number: {share}") from None
 
 
@@ -293,7 +293,7 @@ def _add_summary(parser: ArgumentParser) -> None:
 
 
 def _add_report(parser: ArgumentParser) -> None:
-    add_number_arguments(parser, "avg; of successes also pass_at_k and pass_hat_k")
+    add_number_arguments(parser, "avg; for successes also pass_at_k and pass_hat_k")
     add = parser.add_argument
     file = "write the page to this file, or print Markdown if it is - (default: %(default)s)"
     add("-o", "--output", default="report.html", help=file)
@@ -407,7 +407,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("gate").add_argument
     _add_looks(add)
     _add_versions(add)
-    margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
+    margin = "let a candidate be worse by this much: 0.02 is two percentage points"
     add("--margin", type=plain_number, help=margin)
     least = "require this score of each candidate: 0.9 is ninety points of a hundred"
     add("--at-least", type=plain_number, metavar="SCORE", help=least)

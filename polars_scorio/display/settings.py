@@ -50,8 +50,8 @@ class Settings:
         if prior is None:
             means = "weighted populations" if self.target == "population" else "uniform prior"
             return (
-                "no prior; the width comes from 216 fixed populations of questions, weighted by "
-                f"how well they explain the counts. Posterior means: {means}"
+                "the score has no prior; the width comes from 216 fixed populations of questions, "
+                f"weighted by how well they explain the counts. Posterior means: {means}"
             )
         if prior == "population":
             return (

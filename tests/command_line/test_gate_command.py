@@ -234,8 +234,8 @@ def test_an_alarm_of_the_log_is_said_once_and_fails_only_if_asked(capsys):
 GATE = ["log.parquet", "--baseline", "v1", "--margin", "0.1"]
 BAD_CALLS = {
     "a margin in percent": (
-        [*GATE[:-1], "3%"], 2, "'3%' is not a number: percent are written as a share, 3 % as 0"),
-    "a confidence in percent": ([*GATE, "--confidence", "95%"], 2, "'95%' is not a number: per"),
+        [*GATE[:-1], "3%"], 2, "'3%' is not a number: write percentages as shares, 3 % as 0"),
+    "a confidence in percent": ([*GATE, "--confidence", "95%"], 2, "'95%' is not a number: write"),
     "a negative margin": (
         [*GATE[:-1], "-0.1"], 1, "margin must be a number that is not negative"),
     "a margin as large as the range": (

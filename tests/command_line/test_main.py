@@ -129,8 +129,8 @@ USAGE_ERRORS = {
     "rank log.parquet --metric pass_at_K": "--metric: pass_at_K: there is no metric pass_at_K: did "
     "you mean 'pass_at_k'?",
     "rank log.parquet --n x": "--n: invalid int value: 'x'",
-    "rank log.parquet --threshold 5%": "--threshold: '5%' is not a number: percent are written as "
-    "a share, 3 % as 0.03",
+    "rank log.parquet --threshold 5%": "--threshold: '5%' is not a number: write percentages as "
+    "shares, 3 % as 0.03",
     "rank log.parquet --format tabel": "--format must be table, csv, json or markdown, got "
     "'tabel': did you mean 'table'?",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "

@@ -95,7 +95,7 @@ def test_a_page_is_calibrated_unless_somebody_names_a_prior():
     settings = Settings()
     assert settings.intervals.startswith("calibrated 95 % intervals")
     assert settings.prior_in_words.startswith(
-        "no prior; the width comes from 216 fixed populations"
+        "the score has no prior; the width comes from 216 fixed populations"
     )
     assert settings.report == {
         "prior": None,

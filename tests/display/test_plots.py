@@ -422,3 +422,9 @@ def test_the_title_of_a_picture_is_its_finding(log):
     # Models that nobody can rank are drawn all the same.
     uneven = log.filter((pl.col("model") != log["model"][0]) | (pl.col("question") != 0))
     assert plot_of(uneven).intervals().to_dict()["title"]["text"].startswith("avg")
+
+
+def test_rewards_beyond_the_trials_without_bounds_are_no_picture():
+    log = long([[0.2, 0.7], [0.5, 1.9]])
+    with pytest.raises(ValueError, match="or pass bounds=, which rewards there may be"):
+        log.scorio(model=None).plot.intervals(ps.max_at_k(5))

@@ -12,13 +12,10 @@ from polars_scorio.testing import check_metric
 from tests.metrics.test_family import FAMILY
 from tests.own_metric import Agreement
 
-COSTS = ps.mean_cost(), ps.cost_per_success(), ps.cost_to_solve([1, 2])
-
 
 def test_all_metrics_keep_the_contract():
     check_metric(*FAMILY, answer=pl.col("category").cast(pl.String))
     check_metric(Agreement())
-    check_metric(*COSTS, cost=1 + pl.col("question") + pl.col("trial") / 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -123,8 +123,6 @@ def test_beyond_the_trials_nothing_is_known_of_rewards_without_a_range(log):
     rows = log.scorio(**CALIBRATED).report(ps.max_at_k([4, 5]))
     assert rows.filter(k=5).select(NUMBERS).null_count().row(0) == (3,) * 4
     assert rows.filter(k=4).select(NUMBERS).null_count().row(0) == (0,) * 4
-    with pytest.raises(ValueError, match="or say with bounds= which rewards there may be"):
-        log.scorio(**CALIBRATED).plot.intervals(ps.max_at_k(5))
 
 
 def test_a_filter_of_the_models_changes_no_number(log):

@@ -83,7 +83,7 @@ def duel_section(duel: Duel | None) -> Section:
         ("Each dot is one chance in 20 of where the true difference lies"
          f"{', in points' * unit.percent}, for this pair alone. The line below is the "
          f"{duel.level} interval{', for all pairs at once' * bool(rest)}."),
-        "The bar counts the questions at which each is better.",
+        "The bar counts the questions on which each is better.",
     ]  # fmt: skip
     label = f"{a} less {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
     return Section("duel", f"{named(a)} or {named(b)}?", words, [Drawing("duel", data, label)])
