@@ -32,24 +32,24 @@ from tests.measure import (
 )
 from tests.test_layout import imported_modules
 
-MOST_CODE_LINES = 31_436
+MOST_CODE_LINES = 31_400
 MOST_LONG_FUNCTIONS = 2
 MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
-    "report": (32, 451, 10),
+    "report": (32, 449, 10),
     "compare": (38, 731, 8),
     "rank": (37, 839, 8),
     "gate": (42, 814, 8),
 }
 # Files that name a feature.
 NAMED = {
-    "judge": 60,
+    "judge": 59,
     "cost": 53,
-    "reward": 70,
+    "reward": 68,
     "cluster": 53,
     "vote": 16,
-    "run": 91,
+    "run": 90,
     "planned": 52,
 }
 MOST_LINES_OF_A_FILE = 900

@@ -28,7 +28,7 @@ _STATUSES = """\
 exit statuses:
   0    the verdict is pass, or undecided with --undecided pass
   1    no gate: the log, or the value of an option, is refused (--junit: an error)
-  2    the command cannot run: an unknown argument or file
+  2    the command cannot run: an unknown argument, a malformed value, no such file
   3    the verdict is fail, or undecided with --undecided fail
   4    the verdict is undecided
   130  the command was interrupted
@@ -38,7 +38,7 @@ _OF_CHECKS = """\
 exit statuses:
   0    no alarm
   1    an alarm: trials are not what the numbers assume; or the log is refused
-  2    the command cannot run: an unknown argument or file
+  2    the command cannot run: an unknown argument, a malformed value, no such file
 """
 _EXITS = {"gate": (_STATUSES,), "check": (_OF_CHECKS,)}
 _SUMMARY = "summary"
@@ -85,7 +85,7 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         ["polars-scorio plan rollouts.parquet --by domain",
          "polars-scorio plan rollouts.parquet --by domain --half-width 0.02"]),
     "questions": (
-        "print questions that no model solves, that separate models, or have a wrong key",
+        "print questions that no model solves, that separate models, or may have a wrong key",
         ["polars-scorio questions rollouts.parquet --by domain"]),
     "reruns": (
         "print how far a rerun moves a score by chance, and which questions are flaky",
