@@ -110,7 +110,7 @@ def test_a_search_for_a_question_finds_its_page_first(site, question, page):
 @pytest.mark.slow
 def test_the_first_page_shows_findings_a_gallery_and_buttons_that_copy(site):
     page = text(site / "index.html")
-    assert re.search(r"On SWE-bench only \d+ of \d+ neighbouring ranks are decided", page)
+    assert re.search(r"On SWE-bench only \d+ of \d+ neighbouring pairs are decided", page)
     assert page.count('href="gallery/') == 8
     assert page.count("data-copy=") == 6
     assert str(site) not in page
