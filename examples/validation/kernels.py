@@ -35,6 +35,7 @@ CREDITS = {
 LONG = {
     "Pass@k": any_success,
     "Pass^k": all_success,
+    "AUC@k": area_under_curve,
 }
 
 

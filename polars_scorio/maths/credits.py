@@ -24,10 +24,12 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.draws import (
+    area_at,
     binomial_chances,
     draw_chance_rows,
     draw_chances,
     expected_credit,
+    is_area,
     no_success_drawn,
     only_success,
     sum_of_gaps,
@@ -304,10 +306,12 @@ def _first_order(gains: GainsOf, n: Ints, c: Ints) -> Floats:
 
 def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
     """Mean credit of k ~ Binomial(p) trials at rates ``p = 1 - q``, shape (I,)."""
-    # If one success earns all, the time does not grow with k.
+    # If one success earns all, and for AUC@k, the time does not grow with k.
     k, success = gains.size, only_success(gains)
     if success is not None:
         return np.asarray(gains[success - 1] * _at_least(success, k, p, q))
+    if is_area(gains):
+        return area_at(p, q, k)
     credit = np.concatenate(([0.0], np.cumsum(gains)))
     values = np.empty_like(p)
     for rows in row_slices(p.size, k + 1):
