@@ -32,7 +32,8 @@ from tests.measure import (
 )
 from tests.test_layout import imported_modules
 
-MOST_CODE_LINES = 31_400
+MOST_FILES = 194
+MOST_CODE_LINES = 31_397
 MOST_LONG_FUNCTIONS = 2
 MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
@@ -66,6 +67,7 @@ LONELY = {
 
 def test_the_package_keeps_within_its_budget():
     lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES]
+    assert len(MODULES) <= MOST_FILES
     assert sum(map(code_lines, MODULES)) <= MOST_CODE_LINES
     assert max(lines) <= MOST_LINES_OF_A_FILE
 

@@ -92,25 +92,35 @@ def test_all_readers_are_tried():
     assert {*BOTH, "bfcl", "lighteval", "trl"} == {*TOOLS}
 
 
-@pytest.mark.parametrize("tool", ["tau_bench", "verl"])
-def test_a_folder_without_logs_and_an_empty_file_are_refused(tool, tmp_path):
+@pytest.mark.parametrize("tool", BOTH)
+def test_a_folder_without_logs_is_refused(tool, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file in .* is called"):
         read(tool, tmp_path)
+
+
+@pytest.mark.parametrize("tool", BOTH)
+@pytest.mark.parametrize("named", [True, False])
+def test_an_empty_file_is_refused(tool, named, tmp_path):
     path = put(tmp_path, BOTH[tool], "")
-    for named in (path, tmp_path):
-        with pytest.raises(ValueError, match=rf"{path.name} is empty: expected "):
-            read(tool, named)
+    with pytest.raises(ValueError, match=rf"{path.name} is empty: expected "):
+        read(tool, path if named else tmp_path)
 
 
-def test_files_that_are_broken_off_are_refused(tmp_path):
-    line = json.dumps(GOOD["verl"])
-    for tool, text in {"tau_bench": '[{"task_id": 1, "tr', "verl": f"{line}\n{line[:-9]}"}.items():
-        path = put(tmp_path / tool, BOTH[tool], text)
-        place = "(at line 1|in the last line|in line 2)"
-        with pytest.raises(
-            ValueError, match=rf"{path.name}: expected .*no JSON {place}.*truncated"
-        ):
-            read(tool, tmp_path / tool)
+@pytest.mark.parametrize("tool", WHOLE)
+def test_a_file_that_is_broken_off_is_refused(tool, tmp_path):
+    path = put(tmp_path, WHOLE[tool], '{"results": [{"task_id": 1, "tr')
+    with pytest.raises(ValueError, match=rf"{path.name}: expected .*no JSON at line 1.*truncated"):
+        read(tool, tmp_path)
+
+
+@pytest.mark.parametrize("tool", LINES)
+def test_lines_that_are_broken_off_are_refused(tool, tmp_path):
+    line = json.dumps(GOOD[tool])
+    path = put(tmp_path, LINES[tool], f"{line}\n{line[:-9]}")
+    with pytest.raises(
+        ValueError, match=rf"{path.name}: expected .*no JSON in (the last line|line 2) .*truncated"
+    ):
+        read(tool, tmp_path)
 
 
 @pytest.mark.parametrize("tool", LINES)
@@ -377,10 +387,11 @@ def test_a_gzip_file_that_is_broken_off_is_refused(tmp_path):
         read("scorio", put(tmp_path, "a.jsonl.gz", gzip.compress(b"")))
 
 
-def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read():
-    message = r"^verl\(\) got .* 'mising': did you mean 'missing'\? It takes paths, model, "
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
+    message = rf"^{tool}\(\) got .* 'mising': did you mean 'missing'\? It takes paths, model, "
     with pytest.raises(TypeError, match=message):
-        ps.logs.verl("nowhere", mising=0)
+        getattr(ps.logs, tool)("nowhere", mising=0)
 
 
 def test_readers_take_all_roles_but_those_that_they_set_themselves():

@@ -51,6 +51,9 @@ def among(fact: str, *, holds: bool = True) -> pl.Expr:
     return pl.col("metric").is_in(names)
 
 
+ONE_VALUE_FOR_ALL = among("per_question", holds=False)
+# Votes have one interval, whatever the prior, and none for k beyond the trials.
+VOTES = pl.col("metric").str.starts_with("vote_at_k")
 VERDICT = pl.col("category").cast(pl.String)
 ROLES = {"by": "domain", "success": 2, "answer": VERDICT, "prior": "uniform"}
 
@@ -94,6 +97,15 @@ def test_metrics_in_one_report_do_not_touch_each_other(log):
 
 
 @pytest.mark.slow
+def test_models_and_strata_at_once_equal_each_alone(log, prior):
+    alone = [
+        report(log.filter(domain=domain, model=model), prior=prior)
+        for domain, model in log.select(KEYS).unique().sort(KEYS).rows()
+    ]
+    assert_frame_equal(report(log, prior=prior), pl.concat(alone), check_exact=True)
+
+
+@pytest.mark.slow
 def test_each_question_has_the_numbers_that_it_has_alone(log):
     alone = [
         report(log.filter(question=question)).with_columns(question=pl.lit(question, pl.Int64))
@@ -103,6 +115,51 @@ def test_each_question_has_the_numbers_that_it_has_alone(log):
     assert rows.columns[:3] == [*KEYS, "question"]
     expected = pl.concat(alone).sort(*KEYS, "question", maintain_order=True)
     assert_frame_equal(rows, expected.select(rows.columns), check_exact=True)
+
+
+def test_ragged_questions_are_averaged_each_with_the_same_weight(log):
+    rows = report(log).filter(~(ONE_VALUE_FOR_ALL | VOTES))
+    by_question = report(log, per="question")
+    questions = by_question.group_by(*KEYS, "metric", "k", "t", maintain_order=True)
+    means = questions.agg(
+        pl.when(pl.col("estimate").null_count() == 0).then(pl.col("estimate").mean()),
+        pl.col("mu").mean(),
+        (pl.col("sigma") ** 2).sum().sqrt() / 5,
+    ).filter(~(ONE_VALUE_FOR_ALL | VOTES))
+    # Means over the questions add in another order than the report does.
+    assert_frame_equal(rows.select(means.columns), means, **ROUNDED)
+
+
+def test_where_k_exceeds_the_trials_only_the_estimate_is_null(log):
+    smallest = log.group_by(*KEYS, "question").len("n").group_by(KEYS).agg(pl.col("n").min())
+    for rows, sizes in [
+        (report(log), smallest),
+        (report(log, per="question"), log.group_by(*KEYS, "question").len("n")),
+    ]:
+        known = rows.join(sizes, on=[c for c in sizes.columns if c != "n"])
+        expected = known["k"].fill_null(0) > known["n"]
+        assert (known["estimate"].is_null() == expected).all()
+        assert set(expected) == {False, True}
+        assert rows.filter(~VOTES).select(POSTERIOR).null_count().row(0) == (0,) * 4
+        # Votes have no posterior: beyond the trials a range, which is two ends alone.
+        short = rows.filter(VOTES)
+        unknown = short["estimate"].is_null()
+        assert all((short[name].is_null() == unknown).all() for name in ("mu", "sigma"))
+        assert short.select("lo", "hi").null_count().row(0) == (0, 0)
+
+
+def test_rows_in_any_order_give_the_same_bits(log, prior):
+    turned = [frame.sample(fraction=1, shuffle=True, seed=1) for frame in (log, prior)]
+    assert not turned[0].equals(log)
+    rows = report(turned[0], prior=turned[1])
+    assert_frame_equal(rows, report(log, prior=prior), check_exact=True)
+
+
+@pytest.mark.parametrize(("per", "engine"), [("model", "streaming"), ("question", "in-memory")])
+def test_eager_equals_lazy(log, prior, per, engine):
+    plan = report(log.lazy(), prior=prior.lazy(), per=per)
+    expected = report(log, prior=prior, per=per)
+    assert_frame_equal(plan.collect(engine=engine), expected, check_exact=True)
 
 
 def test_labels_with_success_equal_codes(log, prior):
@@ -133,6 +190,29 @@ def test_prior_trials_are_as_good_as_trials_to_every_posterior_but_that_of_avg(l
         report(pooled).filter(fixed).select(*KEYS, "metric", "k", *POSTERIOR),
         **ROUNDED,
     )
+
+
+def test_counts_give_the_same_reports_as_their_log(log, prior):
+    counts, prior_counts = (frame.scorio(by="domain").counts() for frame in (log, prior))
+    rows = counts.scorio(**ROLES, count="count").report(*FAMILY, prior=prior_counts)
+    assert_frame_equal(rows, report(log, prior=prior), check_exact=True)
+
+
+@pytest.mark.parametrize(("n", "questions"), [(1, 1), (1, 4), (2, 1), (64, 3)])
+@pytest.mark.parametrize("category", [0, 2, None], ids=["all wrong", "all right", "mixed"])
+def test_the_ends_of_the_scale_are_fine(category, n, questions):
+    trials = [(trial % 3 == 0) * 2 if category is None else category for trial in range(n)]
+    rows = report(long([trials] * questions).with_columns(domain=pl.lit("x")))
+    large = rows["k"].fill_null(1) > n
+    assert (rows["estimate"].is_null() == large).all()
+    assert rows["estimate"].drop_nulls().is_between(0, 1 + 1e-15).all()
+    if category == 0:
+        assert (rows["estimate"].drop_nulls() == 0).all()
+    rows = rows.filter(~(VOTES & pl.col("estimate").is_null()))
+    assert rows.select(pl.col(POSTERIOR).is_finite().all()).row(0) == (True,) * 4
+    assert rows["mu"].is_between(0, 1).all()
+    assert (rows["sigma"] >= 0).all()
+    assert rows.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi")))["lo"].all()
 
 
 # Warnings are errors: none of NumPy's leaks where a mean is 0 or all draws are single trials.
