@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from polars_scorio.maths.exchangeability import each_group, stopping_by_counts, verdict_of
+from polars_scorio.maths.exchangeability import stopping_by_counts, verdict_of
+from polars_scorio.maths.questions import States
 
 Floats = np.ndarray
 Ints = np.ndarray
@@ -127,10 +128,12 @@ def measured(
     p = POPULATIONS[population](rng, (replicates, questions))
     n, c = design(rng, p)
     log, truth = counted(n, c).scorio(count="count"), p.mean(axis=1)
-    every = each_group(
-        stopping_by_counts, [(*counts, 0 * counts[0] + 1) for counts in zip(n, c, strict=True)]
+    counts, group = (
+        np.column_stack([(n - c).ravel(), c.ravel()]),
+        np.repeat(np.arange(len(n)), questions),
     )
-    found = np.mean([verdict_of(each.p) == "alarm" for each in every])
+    states = States.tally(counts, 0 * counts, group, 0 * group + 1, len(n))
+    found = np.mean([verdict_of(each.p) == "alarm" for each in stopping_by_counts(states)])
     for title, (metric, prior) in METHODS.items():
         rows = log.report(metric, prior=prior)
         centre = rows["mu" if "mu" in rows.columns else "estimate"]
