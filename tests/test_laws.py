@@ -15,7 +15,7 @@ import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Story, Wishes, read_story
+from polars_scorio.display.story import Story, StoryOptions, read_story
 from tests.golden.logs import Kind, kinds_of_logs
 from tests.made_logs import log_of_runs
 
@@ -246,7 +246,7 @@ def story_of(kind: Kind) -> Story:
     accessor = vars(kind.frame.scorio(**kind.roles))
     roles, settings = accessor["_roles"], Settings.from_options(accessor["_chosen"])
     assert isinstance(roles, Roles)
-    *_, story = read_story(kind.frame.lazy(), roles, Wishes((lead_of(kind),), settings))
+    *_, story = read_story(kind.frame.lazy(), roles, StoryOptions((lead_of(kind),), settings))
     assert isinstance(story, Story), story
     return story
 

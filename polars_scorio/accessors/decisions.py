@@ -395,11 +395,11 @@ class GateMethods(Accessor[FrameT]):
         def drawn(rows: pl.DataFrame) -> str:
             from polars_scorio.display.page import finding_table
             from polars_scorio.display.settings import Settings
-            from polars_scorio.display.story import Wishes
+            from polars_scorio.display.story import StoryOptions
 
             metrics = () if metric is None else (metric,)
             settings = Settings.from_options(self._options(gate, options))
-            asked = Wishes(metrics, settings, baseline, margin, rows)
+            asked = StoryOptions(metrics, settings, baseline, margin, rows)
             return finding_table(self._lazy(), self._roles, asked)
 
         return self._drawn_rows(plan, drawn)

@@ -122,7 +122,7 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.media.terminal import board_text
         from polars_scorio.display.page import finding_table
         from polars_scorio.display.settings import Settings
-        from polars_scorio.display.story import Wishes
+        from polars_scorio.display.story import StoryOptions
         from polars_scorio.display.table import Table
 
         board = self._asked(leaderboard, metrics or (avg(),), overall=overall, **options)
@@ -130,7 +130,7 @@ class ReaderMethods(Accessor[FrameT]):
         board = board.select(in_order(board.columns, self._roles, lead))
         made = board["overall"].first() if "overall" in board.columns else None
         said = self._options(leaderboard, {**options, "overall": overall or made})
-        asked = Wishes(metrics, Settings.from_options(said))
+        asked = StoryOptions(metrics, Settings.from_options(said))
         return ShownFrame.from_frame(
             board,
             lambda: finding_table(self._lazy(), self._roles, asked),
@@ -193,14 +193,14 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.media.card import card_svg, write_card
         from polars_scorio.display.page import story_card
         from polars_scorio.display.settings import Settings
-        from polars_scorio.display.story import Story, Wishes, read_story
+        from polars_scorio.display.story import Story, StoryOptions, read_story
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         said = {"target": target, "confidence": confidence, "overall": overall}
         asked = chosen_first(self._chosen, said)
         metrics = () if metric is None else (metric,)
-        wanted = Wishes(metrics, Settings(**asked), baseline, margin)
+        wanted = StoryOptions(metrics, Settings(**asked), baseline, margin)
         *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
         if not isinstance(story, Story):
             raise story
@@ -268,9 +268,9 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
-        from polars_scorio.display.page import Order, made_page
+        from polars_scorio.display.page import PageCall, made_page
         from polars_scorio.display.settings import Settings
-        from polars_scorio.display.story import Wishes
+        from polars_scorio.display.story import StoryOptions
         from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 
         if title is not None and not isinstance(title, str):
@@ -279,8 +279,8 @@ class ReaderMethods(Accessor[FrameT]):
         said = {"overall": overall, "prior": prior, "target": target, "confidence": confidence}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
-        wishes = Wishes(metrics, settings, baseline, margin)
-        order = Order.from_wishes(wishes, self._roles, path.name, title=title)
+        options = StoryOptions(metrics, settings, baseline, margin)
+        order = PageCall.from_options(options, self._roles, path.name, title=title)
         refuse_missing_folder(path)
         made, refusal = made_page(self._lazy(), self._roles, order, totals=self._tool_totals)
         write_whole(path, made.html())

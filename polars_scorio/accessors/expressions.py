@@ -14,7 +14,7 @@ from polars_scorio.arguments import CONFIDENCE
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.roles import USUAL_ROLES, Roles
 from polars_scorio.metrics.from_text import check_metric, unknown_method
-from polars_scorio.metrics.metric import Answer, Metric
+from polars_scorio.metrics.metric import Metric, MetricOfCounts
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
 from polars_scorio.study.request import ExpressionOptions
 from polars_scorio.subjects import SUBJECTS
@@ -175,7 +175,7 @@ class ScorioExpr:
         0.6667
         """
         check_metric(metric, "estimate takes a metric")
-        return self._counted(Answer(metric, posterior=False))
+        return self._counted(MetricOfCounts(metric, posterior=False))
 
     @takes_options()
     def posterior(self, metric: Metric, *, confidence: float = CONFIDENCE) -> pl.Expr:
@@ -209,7 +209,7 @@ class ScorioExpr:
         (0.3, 0.3571, 0.1978, 0.0, 0.7448)
         """
         check_metric(metric, "posterior takes a metric")
-        return self._counted(Answer(metric, confidence))
+        return self._counted(MetricOfCounts(metric, confidence))
 
     avg = estimate_method(metrics.avg)
     bayes = estimate_method(metrics.bayes)
@@ -219,7 +219,7 @@ class ScorioExpr:
     pass_at_k = estimate_method(metrics.pass_at_k)
     pass_hat_k = estimate_method(metrics.pass_hat_k)
 
-    def _counted(self, answer: Answer) -> pl.Expr:
+    def _counted(self, answer: MetricOfCounts) -> pl.Expr:
         """Count the categories of the group, and answer from the counts alone."""
         if self._expr.meta.has_multiple_outputs():
             raise ValueError(
@@ -242,7 +242,7 @@ class ScorioExpr:
 class _GroupAnswer:
     """The function from what was aggregated of each group to what a metric says of it."""
 
-    answer: Answer
+    answer: MetricOfCounts
     tally: GroupTally
     listed: Listed | None
 

@@ -70,7 +70,7 @@ _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all 
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Call:
     """A log, what is asked of it, and the terminal that the answer is for."""
 
     log: Scorio[Any]
@@ -82,7 +82,7 @@ class Reply:
     @classmethod
     def read(
         cls, log: Scorio[Any], asked: Namespace, call: str, *plans: pl.DataFrame | pl.LazyFrame
-    ) -> tuple[Reply, list[pl.DataFrame]]:
+    ) -> tuple[Call, list[pl.DataFrame]]:
         """The reply with what the plans give, and what is in the log."""
         cover, *answers = collected_together(plan.lazy() for plan in (log._described(), *plans))
         return cls(log, asked, call, cover, Screen.from_output()), answers
@@ -190,7 +190,7 @@ class Reply:
             print_table(rows)
 
 
-def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame], int]) -> None:
+def rank_answer(reply: Call, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame], int]) -> None:
     """The models of each stratum in their order."""
     metric = reply.asked.metric or avg()
 
@@ -204,7 +204,7 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
     reply.show([*reply.blocks(ranks, block), *reply.next(*then, "summary")], ranks)
 
 
-def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
+def compare_answer(reply: Call, tables: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
     """The pairs of each stratum by one metric after the other, open ones first."""
     lines, decided = list[str](), True
     for metric, pairs in tables:
@@ -217,7 +217,7 @@ def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) 
 
 
 def _pairs_block(
-    reply: Reply, metric: Metric
+    reply: Call, metric: Metric
 ) -> Callable[[str, pl.DataFrame, pl.DataFrame], list[str]]:
     def block(place: str, pairs: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
         curved = pairs["k"].n_unique() > 1
@@ -233,7 +233,7 @@ def _pairs_block(
     return block
 
 
-def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:
+def frontier_answer(reply: Call, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:
     """The models from the cheapest to the dearest, with the chance to be on the frontier."""
     metric, model = reply.asked.metric or avg(), reply.model
     first = (pl.col("tier") == 1).alias(_LEADING)
@@ -249,7 +249,7 @@ def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> No
     reply.show([*reply.blocks(rows, block), *reply.next("report")], rows.drop(_LEADING))
 
 
-def summary_answer(reply: Reply, story: Story) -> None:
+def summary_answer(reply: Call, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
     said = contents_sentences(reply.contents)
     whole = all(good for what, _, good in said if what != "ids")
@@ -261,7 +261,7 @@ def summary_answer(reply: Reply, story: Story) -> None:
     reply.show([*reply.account(account), "", *facts, *reply.next("check" if biased else "report")])
 
 
-def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
+def _story_facts(reply: Call, story: Story) -> list[tuple[str, str]]:
     """Further facts about a log, each with a word in front."""
     sheet, facts = story.sheet, list[tuple[str, str]]()
     board = sheet.board
@@ -289,7 +289,7 @@ _SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look 
           "ok": ("ok   ", "pass"), "not tested": ("-    ", "faint")}  # fmt: skip
 
 
-def check_answer(reply: Reply, rows: pl.DataFrame) -> None:
+def check_answer(reply: Call, rows: pl.DataFrame) -> None:
     """All tests of a log, the most urgent first."""
     number = dict(rows["verdict"].value_counts().iter_rows())
     title, mark, chip = check_title(number)
@@ -311,7 +311,7 @@ def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -
     return screen.prose(words, indent=21, first=first)
 
 
-def _label_facts(reply: Reply) -> list[tuple[str, str]]:
+def _label_facts(reply: Call) -> list[tuple[str, str]]:
     """All labels of a log with their trials, the most frequent first."""
     named = reply.cover.select(pl.col("categories").explode().struct.unnest()).drop_nulls()
     if not is_label(named.schema["category"]):
@@ -322,7 +322,7 @@ def _label_facts(reply: Reply) -> list[tuple[str, str]]:
     return [("labels", words)] * bool(words)
 
 
-def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
+def describe_answer(reply: Call, rows: pl.DataFrame) -> None:
     """The size of a log, and its gaps."""
     contents = reply.contents
     lacking = [(what, words) for what, words, good in contents_sentences(contents) if not good]
@@ -361,7 +361,7 @@ def frame_table(rows: pl.DataFrame, names: Sequence[str]) -> TableBlock:
 
 
 def rows_answer(
-    reply: Reply, title: str, rows: pl.DataFrame, after: Sequence[str], *, refused: bool = False
+    reply: Call, title: str, rows: pl.DataFrame, after: Sequence[str], *, refused: bool = False
 ) -> None:
     """A sentence and rows with their columns as they are; what is refused is about nothing."""
     names = [name for name in _described_columns(rows) if name not in {"metric", "k"}]
@@ -370,7 +370,7 @@ def rows_answer(
     reply.show([*reply.account(account), *after], rows)
 
 
-def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
+def reruns_answer(reply: Call, rows: pl.DataFrame) -> None:
     """The noise of a rerun of each model, and how many questions flip."""
     metric = reply.asked.metric or avg()
     percent = metric.support == (0, 1) and rows["flips_hi"].null_count() == 0
@@ -386,7 +386,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
     reply.show([*reply.blocks(rows, block), *reply.next("reruns", per="question")], rows)
 
 
-def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
+def regressions_answer(reply: Call, rows: pl.DataFrame) -> None:
     """The questions that changed beyond chance, the surest first."""
     asked = reply.asked
     question = rows.columns[rows.columns.index("trials_baseline") - 1]
@@ -399,7 +399,7 @@ def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
     reply.show([*reply.account(account), *reply.next("compare")], rows)
 
 
-def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None) -> None:
+def plan_answer(reply: Call, rows: pl.DataFrame, questions: pl.DataFrame | None) -> None:
     """Further trials for neighbours in the ranking, or for intervals of a width."""
     metric, width = reply.asked.metric or avg(), reply.asked.half_width
     if questions is not None:
@@ -416,7 +416,7 @@ def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None
     reply.show([*reply.blocks(rows, block), *reply.next("compare")], rows)
 
 
-def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> None:
+def questions_answer(reply: Call, rows: pl.DataFrame, whole: Scope | None) -> None:
     """The number of questions that say nothing, and the ones to look at."""
     per = reply.asked.per
     question = rows.columns[rows.columns.index("models") - 1]
@@ -441,7 +441,7 @@ def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> N
 
 
 def _question_table(
-    reply: Reply, rows: pl.DataFrame, question: str, whole: Scope | None,
+    reply: Call, rows: pl.DataFrame, question: str, whole: Scope | None,
     facts: QuestionFacts | None,
 ) -> TableBlock:  # fmt: skip
     """The questions that the first model solves about every second time; else the hardest."""

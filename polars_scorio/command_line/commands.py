@@ -16,7 +16,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import known_text
 from polars_scorio.command_line.answers import (
-    Reply,
+    Call,
     check_answer,
     compare_answer,
     describe_answer,
@@ -53,10 +53,10 @@ from polars_scorio.display.facts.scopes import (
 )
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.terminal import Screen, board_lines
-from polars_scorio.display.page import Order, made_page, story_card, told_words
+from polars_scorio.display.page import PageCall, made_page, story_card, told_words
 from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Story, Wishes, read_story
+from polars_scorio.display.story import Story, StoryOptions, read_story
 from polars_scorio.display.table import Table, to_great_table, to_latex
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words.ranking_words import tell_refusal
@@ -68,8 +68,8 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     settings = chosen_settings(asked)
     title = asked.title or _log_title(asked)
     roles, totals = log._roles, log._tool_totals
-    wishes = Wishes(tuple(asked.metric), settings, asked.baseline, asked.margin)
-    order = Order.from_wishes(wishes, roles, asked.output, title=title, call=call,
+    options = StoryOptions(tuple(asked.metric), settings, asked.baseline, asked.margin)
+    order = PageCall.from_options(options, roles, asked.output, title=title, call=call,
                               typed=partial(next_words, call))  # fmt: skip
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
@@ -102,7 +102,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     options = Settings(confidence=asked.confidence, target=asked.target, overall=asked.overall)
     metrics = () if asked.metric is None else (asked.metric,)
     baseline = None if asked.baseline is None else typed_model(log, asked.baseline)
-    wanted = Wishes(metrics, options, baseline, asked.margin)
+    wanted = StoryOptions(metrics, options, baseline, asked.margin)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story
@@ -123,19 +123,19 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
         tables = collected_together([each.lazy() for each in pairs])
         print_table(pl.concat(tables, how="diagonal"), asked.format)
         return
-    reply, tables = Reply.read(log, asked, call, *pairs)
+    reply, tables = Call.read(log, asked, call, *pairs)
     compare_answer(reply, [*zip(metrics, tables, strict=True)])
 
 
 def _print_answer(
-    answer: Callable[[Reply, pl.DataFrame], None],
+    answer: Callable[[Call, pl.DataFrame], None],
     log: Scorio[Any], asked: Namespace, call: str, plan: pl.DataFrame | pl.LazyFrame,
 ) -> None:  # fmt: skip
     """Print the rows of a plan for a program, or the answer to a reader."""
     if asked.format != "table":
         print_table(plan, asked.format)
     else:
-        reply, (rows,) = Reply.read(log, asked, call, plan)
+        reply, (rows,) = Call.read(log, asked, call, plan)
         answer(reply, rows)
 
 
@@ -194,7 +194,7 @@ def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
         print_table(rows, asked.format)
         return
     ranks = log.rank(asked.metric, **options)
-    reply, (costs, order) = Reply.read(log, asked, call, rows, ranks)
+    reply, (costs, order) = Call.read(log, asked, call, rows, ranks)
     frontier_answer(reply, costs, order)
 
 
@@ -205,7 +205,7 @@ def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
     _print_answer(answer, log, asked, call, log.reruns(asked.metric, **options))
 
 
-def _flaky_answer(reply: Reply, flips: pl.DataFrame) -> None:
+def _flaky_answer(reply: Call, flips: pl.DataFrame) -> None:
     title = f"{count_of(flips.height, 'question')} came out both ways: they are flaky."
     rows_answer(reply, title, flips, reply.next("questions"))
 
@@ -226,7 +226,7 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
                         for frame in (cells, cover))  # fmt: skip
         roles = replace(roles, by=name)
     counted = Scorio(cells, roles, log._chosen)
-    reply = Reply(counted, asked, call, cover, Screen.from_output())
+    reply = Call(counted, asked, call, cover, Screen.from_output())
     whole = whole_scope(summary, common_questions(summary), (avg(),), asked.overall)
     whole = whole if whole is None else whole.ranked(Settings())
     questions_answer(reply, counted.questions(**options), whole)
@@ -255,7 +255,7 @@ def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    reply, (needs,) = Reply.read(log, asked, call, rows)
+    reply, (needs,) = Call.read(log, asked, call, rows)
     questions = None
     if width is None and overall is None and needs["extra_trials"].null_count():
         further = (each.questions_needed(asked.metric, **shared).lazy() for each in logs)
@@ -285,10 +285,10 @@ def _paired_logs(log: Scorio[Any], asked: Namespace) -> list[Scorio[Any]]:
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Print finding, leaderboard and facts; return why the log has no report, if so."""
-    wanted = Wishes(tuple(asked.metric), chosen_settings(asked))
+    wanted = StoryOptions(tuple(asked.metric), chosen_settings(asked))
     frame, roles = log.frame.lazy(), log._roles
     _, coverage, story = read_story(frame, roles, wanted, totals=log._tool_totals)
-    reply = Reply(log, asked, call, coverage, Screen.from_output())
+    reply = Call(log, asked, call, coverage, Screen.from_output())
     if isinstance(story, Story):
         summary_answer(reply, story)
         return None

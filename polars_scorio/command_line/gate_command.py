@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.command_line.answers import Reply
+from polars_scorio.command_line.answers import Call
 from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import (
     chosen_settings,
@@ -30,9 +30,9 @@ from polars_scorio.decisions.case_gate import case_ids, without_questions
 from polars_scorio.decisions.gate import ONE_MODEL
 from polars_scorio.display.facts.gate_facts import ALL, GateFacts, gate_rows, regressed_names
 from polars_scorio.display.media.markdown import markdown_words, told_markdown
-from polars_scorio.display.page import Order, Page, made_page
+from polars_scorio.display.page import Page, PageCall, made_page
 from polars_scorio.display.phrases import visible_text
-from polars_scorio.display.story import Wishes
+from polars_scorio.display.story import StoryOptions
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words.gate_words import gate_sentence, tell_gate
 from polars_scorio.metrics.metric import Metric
@@ -164,7 +164,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     )
     log = Scorio(without_questions(log.frame.lazy(), log._roles, left_out or ()), log._roles)
     metrics = asked.metric or [avg()]
-    reply, _ = Reply.read(log, asked, call)
+    reply, _ = Call.read(log, asked, call)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CheckWarning)  # the column `note` says it
         results = [_gate_result(reply, baseline, metric) for metric in metrics]
@@ -202,7 +202,7 @@ def _gated_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Categor
     return Scorio(named, replace(log._roles, model="model")), None
 
 
-def _question_cases(reply: Reply, baseline: Category | None) -> list[tuple[str, str]]:
+def _question_cases(reply: Call, baseline: Category | None) -> list[tuple[str, str]]:
     """Each question of each candidate, and what is wrong with it if it passed too few trials."""
     rows = reply.log.report(pass_at_k(1), per="question", prior="uniform").lazy().collect()
     least, names = reply.asked.each_at_least, rows.columns[: rows.columns.index("metric")]
@@ -215,7 +215,7 @@ def _question_cases(reply: Reply, baseline: Category | None) -> list[tuple[str, 
     return cases
 
 
-def _print_gate(reply: Reply, results: Sequence[GateResult], counted: str) -> None:
+def _print_gate(reply: Call, results: Sequence[GateResult], counted: str) -> None:
     """Print each gate, and the exit status."""
     asked, lines, first = reply.asked, list[str](), results[0]
     if first.note:
@@ -236,10 +236,12 @@ def _gate_page(
 ) -> Page:
     """The page of a gate by its first metric."""
     metrics, settings = tuple((asked.metric or [avg()])[:1]), chosen_settings(asked)
-    wishes, title = Wishes(metrics, settings, baseline, asked.margin, rows), Path(asked.html).stem
-    order = Order.from_wishes(wishes, log._roles, asked.html, call=call, title=title,
-                              typed=partial(next_words, call))  # fmt: skip
-    made, refusal = made_page(log.frame.lazy(), log._roles, order)
+    options = StoryOptions(metrics, settings, baseline, asked.margin, rows)
+    title, typed = Path(asked.html).stem, partial(next_words, call)
+    page = PageCall.from_options(
+        options, log._roles, asked.html, call=call, title=title, typed=typed
+    )
+    made, refusal = made_page(log.frame.lazy(), log._roles, page)
     if refusal is not None:
         raise refusal
     return made.worded(lambda text: command_words(text, vars(asked)))
@@ -302,7 +304,7 @@ _ASKED = (
 )
 
 
-def _gate_result(reply: Reply, baseline: Category | None, metric: Metric) -> GateResult:
+def _gate_result(reply: Call, baseline: Category | None, metric: Metric) -> GateResult:
     """The rows of one metric, with a sentence for each candidate and draw size."""
     log, asked = reply.log, reply.asked
     settings, of_cases = chosen_settings(asked), "regressed" in (asked.fail_on or ())
@@ -334,7 +336,7 @@ def _gate_result(reply: Reply, baseline: Category | None, metric: Metric) -> Gat
     )
 
 
-def _gate_facts(reply: Reply, metric: Metric, rows: pl.DataFrame) -> GateFacts:
+def _gate_facts(reply: Call, metric: Metric, rows: pl.DataFrame) -> GateFacts:
     """The facts of a gate at one draw size."""
     asked, roles = reply.asked, reply.trials.roles
     label = reply.label(metric, reply.cover, rows["k"][0])
@@ -355,7 +357,7 @@ def _gate_facts(reply: Reply, metric: Metric, rows: pl.DataFrame) -> GateFacts:
     )  # fmt: skip
 
 
-def _with_tests(reply: Reply, gate: GateFacts, tests: pl.DataFrame | None) -> GateFacts:
+def _with_tests(reply: Call, gate: GateFacts, tests: pl.DataFrame | None) -> GateFacts:
     """The gate with the questions of its worst candidate that regressed by tests of their own."""
     if tests is None:
         return gate

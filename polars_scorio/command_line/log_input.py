@@ -30,7 +30,7 @@ from polars_scorio.logs.files import TABLES, scan_files
 from polars_scorio.logs.paths import DAMAGE, find_files, is_remote, open_plain
 from polars_scorio.logs.read import fitting_tools, named_reader, records_options, unknown_files
 
-_HEAD = 1 << 16  # bytes in which the format is looked for
+_HEAD_BYTES = 1 << 16  # bytes in which the format is looked for
 # The first bytes of compressed files, and the ending of such a file.
 _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
@@ -52,7 +52,7 @@ def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
 
 def _copied_input(folder: Path, stream: BinaryIO) -> Path:
     """The file that holds a stream."""
-    head = stream.read(_HEAD)
+    head = stream.read(_HEAD_BYTES)
     packed = next((end for start, end in _COMPRESSED.items() if head.startswith(start)), "")
     file = folder / f"stdin{packed}"
     with file.open("wb") as copy:
@@ -65,7 +65,7 @@ def _plain_head(file: Path) -> bytes:
     """The first bytes of a file, decompressed."""
     try:
         with open_plain(file) as stream:
-            return stream.read(_HEAD)
+            return stream.read(_HEAD_BYTES)
     except DAMAGE as error:
         raise ValueError(f"standard input is damaged or broken off: {error}") from error
 

@@ -23,7 +23,7 @@ from polars_scorio.counting.log import (
     COUNT,
     REWARD,
     TRUTH,
-    Part,
+    Role,
     Trials,
     as_categories,
     category_literal,
@@ -176,7 +176,7 @@ def _labels_message(trials: Trials) -> str:
 
 
 def _refuse_all(
-    success: tuple[Category, ...], known: tuple[Category, ...] | None, column: Part
+    success: tuple[Category, ...], known: tuple[Category, ...] | None, column: Role
 ) -> None:
     """Refuse a success of all categories that there may be."""
     declared = {pl.Boolean: (False, True), pl.Enum: getattr(column.dtype, "categories", ())}
@@ -195,7 +195,7 @@ def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Cate
 
 
 def _agreed_categories(
-    weighted: Sequence[tuple[Category, ...]], column: Part
+    weighted: Sequence[tuple[Category, ...]], column: Role
 ) -> tuple[Category, ...] | None:
     """The categories that all `w` name; None without any."""
     named = {as_categories(categories, column, "w") for categories in weighted}
@@ -227,7 +227,7 @@ class SuccessWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Watch:
+class LabelNotes:
     """Notes on the labels of a log, taken by the aggregations of rows, questions and groups.
 
     `names` has those noted by the collection that runs, of verdicts and of people.
@@ -311,7 +311,7 @@ class Watch:
         return noted[CATEGORY]
 
 
-UNWATCHED = Watch((), (), ())
+UNWATCHED = LabelNotes((), (), ())
 
 
 def alike_labels(names: Iterable[str], success: Sequence[Category]) -> list[str]:
@@ -353,7 +353,7 @@ def declares_categories(trials: Trials) -> bool:
 
 
 def check_counted_labels(cells: pl.DataFrame, trials: Trials) -> None:
-    """Refuse and warn, once, of the labels of a whole log, as `Watch.check` does.
+    """Refuse and warn, once, of the labels of a whole log, as `LabelNotes.check` does.
 
     `cells` has the columns "category", "count" and perhaps "truth".
     """
@@ -429,7 +429,7 @@ def _warn_of_threshold(ends: tuple[float, float], trials: Trials) -> None:
 
 def _column_name(trials: Trials, column: str) -> str:
     """The name that the log has for a column of verdicts or labels."""
-    part: Part | None = trials.category if column == CATEGORY else trials.truth
+    part: Role | None = trials.category if column == CATEGORY else trials.truth
     return column if part is None else part.name
 
 
@@ -458,14 +458,14 @@ def _reward_ends(trials: Trials, groups: pl.DataFrame | None = None) -> tuple[fl
     return ends.row(0)
 
 
-def watch_labels(trials: Trials, classes: Classes) -> Watch:
+def watch_labels(trials: Trials, classes: Classes) -> LabelNotes:
     """The notes to take of a log; none if its categories are declared."""
     columns = classes.columns()
     if trials.reward is not None:  # failure and success
-        return Watch((), (columns[-1],), (columns[0],)) if len(columns) == 2 else UNWATCHED
+        return LabelNotes((), (columns[-1],), (columns[0],)) if len(columns) == 2 else UNWATCHED
     declared = classes.known is not None or classes.any_value or declares_categories(trials)
     labels = () if declared else classes.success or ()
     if not labels:
         return UNWATCHED
     hits = (columns[-1],) if len(labels) == 1 else tuple(f":h{i}" for i in range(len(labels)))
-    return Watch(labels, hits, (columns[0],))
+    return LabelNotes(labels, hits, (columns[0],))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.counting.checks import ANOTHER, AS_ROWS, UNCLUSTERED, Number, over_parts
-from polars_scorio.counting.log import CLUSTER, Part, Trials
+from polars_scorio.counting.log import CLUSTER, Role, Trials
 from polars_scorio.counting.refusals import is_unscored
 from polars_scorio.maths.array_rows import Ints
 
@@ -95,7 +95,7 @@ def in_one_cluster(
     )
 
 
-def cluster_dtype(cluster: Part) -> pl.DataType:
+def cluster_dtype(cluster: Role) -> pl.DataType:
     """The dtype of clusters inside a plan: Polars 1.35 has no least of categorical words."""
     return pl.String() if cluster.dtype == pl.Categorical else cluster.dtype
 

@@ -146,7 +146,7 @@ _COUNTED = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Role:
     """A role that was found in a frame: how to compute it, its name and its dtype."""
 
     expr: pl.Expr
@@ -159,7 +159,7 @@ class Part:
         return self.expr.fill_nan(None) if self.dtype.is_float() else self.expr
 
 
-_TRIED = 1_000  # rows of nulls
+_NULL_ROWS = 1_000  # rows of nulls
 _SHARED_BY_ROWS = ("by", "model", "cluster")
 
 FitT = TypeVar("FitT")
@@ -245,17 +245,17 @@ class Trials:
 
     frame: pl.LazyFrame
     roles: Roles
-    by: tuple[Part, ...]
-    model: Part | None
-    question: Part
-    category: Part
-    trial: Part | None = None
-    count: Part | None = None
-    cluster: Part | None = None
-    run: Part | None = None
-    answer: Part | None = None
-    truth: Part | None = None
-    cost: Part | None = None
+    by: tuple[Role, ...]
+    model: Role | None
+    question: Role
+    category: Role
+    trial: Role | None = None
+    count: Role | None = None
+    cluster: Role | None = None
+    run: Role | None = None
+    answer: Role | None = None
+    truth: Role | None = None
+    cost: Role | None = None
     misread: pl.Expr | None = None
     reward: pl.Expr | None = None
     owner: str = ""
@@ -355,21 +355,21 @@ def holds_rewards(trials: Trials) -> bool:
     return ranged or (dtype.is_float() and roles.success is None)
 
 
-def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
+def _graded_part(part: Role, roles: Roles, owner: str) -> Role:
     """The category as it is counted: a level, whether a threshold is reached, or the column."""
     if roles.levels is not None:
         refuse_ungraded("levels", part.name, part.dtype, owner)
-        return Part(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
+        return Role(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
     if roles.threshold is not None:
         refuse_ungraded("threshold", part.name, part.dtype, owner)
         reached = reaches_threshold(part.expr, part.dtype, roles.threshold)
-        return Part(reached.alias(part.name), part.name, pl.Boolean())
+        return Role(reached.alias(part.name), part.name, pl.Boolean())
     if roles.bounds is not None:
         refuse_ungraded("bounds", part.name, part.dtype, owner)
     return part
 
 
-def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
+def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Role:
     """The labels of people as they are counted: a number reaches the threshold of verdicts."""
     assert roles.truth is not None
     part = columns.part("truth", roles.truth)
@@ -440,7 +440,7 @@ class _Columns:
     schema: pl.Schema
     owner: str
 
-    def part(self, role: str, column: Column) -> Part:
+    def part(self, role: str, column: Column) -> Role:
         """The column that plays a role, after a look at its name and dtype."""
         if isinstance(column, str):
             expr, name, dtype = pl.col(column), column, self.schema[column]
@@ -448,7 +448,7 @@ class _Columns:
             expr, (name, dtype) = column, self._output(role, column)
         _refuse_reserved(f"{self.owner}{role} column {name!r}", name)
         check_dtype(f"{self.owner}{role} column {name!r}", role, dtype)
-        return Part(expr, name, dtype)
+        return Role(expr, name, dtype)
 
     def has_any_of(self, column: Column) -> bool:
         """Whether the log has something of which the column is made."""
@@ -468,18 +468,18 @@ class _Columns:
         if "python_udf" in str(column):  # a function of the user, to be called with the log only
             return
         lists = {
-            name: pl.Series([[None] * 2] * _TRIED, dtype=dtype)
+            name: pl.Series([[None] * 2] * _NULL_ROWS, dtype=dtype)
             for name, dtype in self.schema.items()
             if dtype == pl.List
         }
-        rows = pl.DataFrame(schema=self.schema).clear(_TRIED).with_columns(**lists)
+        rows = pl.DataFrame(schema=self.schema).clear(_NULL_ROWS).with_columns(**lists)
         try:
             height = rows.select(column).height
         except PolarsError:  # of a function that knows no nulls
             return
         # One value for all rows names a model, a stratum or a cluster.
         constant = height == 1 and (role in _SHARED_BY_ROWS or not column.meta.root_names())
-        if height != _TRIED and not constant:
+        if height != _NULL_ROWS and not constant:
             raise ValueError(
                 f"{self.owner}{role}={column} does not give each row a value of its own: it "
                 f"{'makes one of all rows' if height == 1 else 'changes their number'}. Filter, "
@@ -523,7 +523,7 @@ def _root_names(column: Column) -> list[str]:
     return [column] if isinstance(column, str) else column.meta.root_names()
 
 
-def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
+def _check_stand_in(value: Category, column: Role, keyword: str) -> None:
     """Refuse a category for missing outcomes that the column would have to round or to cut off."""
     as_categories([value], column, keyword)
     if column_category(value, column.dtype) is None:
@@ -570,7 +570,7 @@ def _refuse_reserved(what: str, name: str) -> None:
         )
 
 
-def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:
+def as_categories(values: Iterable[Category], column: Role, keyword: str) -> tuple[Category, ...]:
     """The distinct values in ascending order, after a check that the column can hold them."""
     distinct = list(dict.fromkeys(values))
     if not distinct:

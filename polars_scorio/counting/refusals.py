@@ -78,7 +78,7 @@ def _known_sums() -> tuple[pl.Expr, pl.Expr]:
     return of_zero, of_one
 
 
-_FEW = 10_000  # values of a key that are looked up anew for every block of rows
+_MOST_LOOKED_UP = 10_000  # values of a key that are looked up anew for every block of rows
 
 # Arguments of `implode`: a list in any order is streamed, and takes less than half the memory.
 _IN_ANY_ORDER = {
@@ -150,7 +150,7 @@ def _read_again(trials: Trials, first: pl.DataFrame) -> pl.DataFrame:
     near = [
         pl.col(key).is_in(value.implode(), nulls_equal=True)
         for key, value in values.items()
-        if value.len() <= _FEW
+        if value.len() <= _MOST_LOOKED_UP
     ]
     rows = trials.rows().filter(*near).with_columns(*id_hash(trials))
     totals = [pl.len().cast(pl.Int64).alias(ROWS), *over_trials(hash_sum(trials))]

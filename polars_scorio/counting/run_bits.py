@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from polars_scorio.counting.categories import Classes, Need
 from polars_scorio.counting.checks import Tally, summed_number
-from polars_scorio.counting.log import CATEGORY, RUN, Part, Trials
+from polars_scorio.counting.log import CATEGORY, RUN, Role, Trials
 from polars_scorio.counting.tally import trial_succeeded
 
 Flags = NDArray[np.bool_]
@@ -86,7 +86,7 @@ class RunWords(Need):
         return np.asarray(ones.to_series().to_numpy() < trials)
 
 
-def run_part(trials: Trials) -> Part | None:
+def run_part(trials: Trials) -> Role | None:
     """The column of runs: the role, else the trial ids; None if rows have none."""
     return trials.run or trials.trial
 
@@ -97,7 +97,7 @@ def run_ids(trials: Trials) -> dict[str, pl.Expr]:
     return {} if part is None else {RUN: part.without_nan}
 
 
-def has_order(part: Part) -> bool:
+def has_order(part: Role) -> bool:
     """Whether ids tell which trial, or run, came first: words do not."""
     return part.dtype.is_numeric() or part.dtype.is_temporal()
 

@@ -12,8 +12,8 @@ from polars_scorio.counting.categories import (
     ERROR_LABEL,
     UNWATCHED,
     Classes,
+    LabelNotes,
     Need,
-    Watch,
     watch_labels,
 )
 from polars_scorio.counting.checks import (
@@ -75,7 +75,7 @@ from polars_scorio.counting.roles import Category, is_label
 # The questions of a group, and what they hold beside their counts; the categories of a question.
 QUESTIONS, DROPPED, SEQUENCE, ERRORS = ":questions", ":dropped", ":sequence", ":errors"
 STATES = ":states"
-_FEW = 8  # categories with a column each
+_MOST_COLUMNS = 8  # categories with a column each
 # How many questions of a group are alike, where these share a struct.
 TIMES = ":times"
 
@@ -120,7 +120,7 @@ def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
         return []
     ends = trials.rows().select(least=category.min(), most=category.max()).collect().row(0)
     least, most = (0, 0) if None in ends else ends
-    return [*range(least, most + 1)] if most - least < _FEW else []
+    return [*range(least, most + 1)] if most - least < _MOST_COLUMNS else []
 
 
 def _few_tallies(
@@ -226,7 +226,7 @@ def count_name(trials: Trials) -> str:
 
 
 def count_questions(
-    trials: Trials, classes: Classes, watched: Watch = UNWATCHED, tally: Tally | None = None
+    trials: Trials, classes: Classes, watched: LabelNotes = UNWATCHED, tally: Tally | None = None
 ) -> pl.LazyFrame:
     """One row per question: its counts, what a `tally` adds, and what the rules look at."""
     # All classes but the first are counted, and that one is the rest: a sum less over the rows.
@@ -464,7 +464,7 @@ class _OnePass:
     earlier: pl.LazyFrame | None  # counts of questions with prior trials
     questions: Alignment
     broken: list[Rule]  # rules for each question
-    watched: Watch  # notes on the labels
+    watched: LabelNotes  # notes on the labels
 
     @cached_property
     def columns(self) -> list[str]:

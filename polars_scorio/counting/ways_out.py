@@ -14,7 +14,7 @@ from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES, is_label
 
 _CATEGORY, _KEY, _ROWS = ":category", ":key", ":rows"
 _RUN_COLUMNS = ("run", "source")  # what readers of logs say of the file of a trial
-_FEW, _HEAD = 100, 10_000  # values of a stratum, and rows in which they are counted first
+_MOST_VALUES, _SAMPLE = 100, 10_000  # values of a stratum, and rows that are counted
 _TWICE = 0.1  # share of cells with several rows, up to which a column still looks like trial ids
 _WHOLE = pl.Boolean, pl.Categorical, pl.Enum, pl.String
 JOINED_IDS = 'trial=pl.concat_str("run", "trial", separator="/")'
@@ -112,9 +112,9 @@ def unnamed_ids(trials: Trials) -> str:
     if trials.trial is not None or trials.count is not None or not unused:
         return ""
     files = _RUN_COLUMNS if "source" in unused else ()  # their readers name what ids there are
-    start = rows.select(unused).head(_HEAD).collect()
+    start = rows.select(unused).head(_SAMPLE).collect()
     # A stratum has several trials for each of its values: a number of the row is none.
-    few = {each.name for each in start if each.n_unique() <= min(_FEW, len(start) / 2)}
+    few = {each.name for each in start if each.n_unique() <= min(_MOST_VALUES, len(start) / 2)}
     ids = {name for name in unused if name.lower() in TRIAL_NAMES}
     names = [name for name in unused if name in few | ids and name not in files]
     sizes = [

@@ -79,7 +79,7 @@ class _Selection:
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum."""
         (model,) = self.models.trials.models
-        rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
+        rows = self.models.at_k(evaluated, self.models.metric.row_sizes[0])
         blocks = self.models.blocks(groups[STRATUM])
         parts = [self._best_of_strata(rows, block, groups[model]) for block in blocks]
         if not parts:
@@ -88,12 +88,12 @@ class _Selection:
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
-        models, confidence = rows.of_block(block), self.models.confidence
+        models, confidence = rows.in_block(block), self.models.confidence
         compared = rows.comparison(models)
         mu, sigma, lo, hi = models.numbers()
-        here = np.isfinite(compared.inner.value)
+        here = np.isfinite(compared.numbers.value)
         # Of equal models the first by name is the best.
-        leader = np.where(here, compared.inner.value, -np.inf).argmax(axis=1)
+        leader = np.where(here, compared.numbers.value, -np.inf).argmax(axis=1)
         candidates = self._candidates(here.sum(axis=1))
         ends = models.own_ends(1 - 2 * selected_tail(candidates, confidence)[:, None])
         sign = self.models.sign

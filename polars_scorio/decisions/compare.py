@@ -36,7 +36,7 @@ from polars_scorio.decisions.models import (
 )
 from polars_scorio.maths.array_rows import Floats, Mask
 from polars_scorio.maths.comparison import Differences, Family, Scope, z_of_each
-from polars_scorio.maths.families import first_stretch, last_stretch, statement_number
+from polars_scorio.maths.families import first_end, last_end, statement_number
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
@@ -127,10 +127,10 @@ def pair_ends(
     c = scipy.special.ndtri((1 + np.array(confidences)) / 2)
 
     def ends(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
-        (block,), rows = models.blocks(groups[STRATUM]), models.of_k(evaluated, metric.row_sizes[0])
+        (block,), rows = models.blocks(groups[STRATUM]), models.at_k(evaluated, metric.row_sizes[0])
         names = groups[model].cast(pl.String).gather(block.rows[0]).to_list()
         a, b = (np.full(c.size, names.index(name)) for name in pair)
-        gaps = rows.comparison(rows.of_block(block)).differences(a, b, c[None])
+        gaps = rows.comparison(rows.in_block(block)).differences(a, b, c[None])
         gaps = gaps if models.sign > 0 else gaps.reversed()
         strata = pl.Series(STRATUM, np.full(c.size, block.strata[0]), pl.UInt32)
         return pl.DataFrame({STRATUM: strata, "lo": gaps.lo[0], "hi": gaps.hi[0]})
@@ -215,8 +215,8 @@ class _ComparedPairs:
     def _block_rows(self, evaluated: Evaluated, block: Block, names: pl.Series) -> pl.DataFrame:
         """The rows of a block, one draw size after another."""
         a, b = block.pairs()
-        every = [self.models.of_k(evaluated, k) for k in self.sizes]
-        models = [rows.of_block(block) for rows in every]
+        every = [self.models.at_k(evaluated, k) for k in self.sizes]
+        models = [rows.in_block(block) for rows in every]
         compared = [rows.comparison(each) for rows, each in zip(every, models, strict=True)]
         z_of_sizes = z_of_each(compared, a, b)
         family = self.family(z_of_sizes)
@@ -301,8 +301,8 @@ def _stretch_columns(
     k, known = np.array([size or 0 for size in sizes]), ~np.isnan(signs)
     columns: dict[str, pl.Series] = {}
     for end, far, stretch in (
-        ("first", "first_to", first_stretch(k, signs, known)),
-        ("last", "last_from", last_stretch(k, signs, known)),
+        ("first", "first_to", first_end(k, signs, known)),
+        ("last", "last_from", last_end(k, signs, known)),
     ):
         sign, reach = (pl.Series(each.ravel()) for each in stretch)
         columns[f"{end}_better"] = sides[0].zip_with(sign > 0, sides[1]).set(sign == 0, None)

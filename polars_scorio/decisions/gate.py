@@ -139,11 +139,11 @@ def _own_questions_ahead(
     models: StrataModels, sides: Sequence[Ints], margin: Floats, planned: int | None
 ) -> TrialsAhead:
     """Pairs, or scores, after further questions of each model, which are a sample of its own."""
-    (mu, _, lo, hi), row = models.numbers(), np.arange(len(models.places))[:, None]
+    (mu, _, lo, hi), row = models.numbers(), np.arange(len(models.groups))[:, None]
     c = models.look_critical(models.confidence)
     down, up = (mu - lo) / c, (hi - mu) / c
     gap = mu[row, sides[0]] - (mu[row, sides[1]] if len(sides) > 1 else 0.0)
-    above, number = gap > -margin, models.table.size[models.places].astype(np.float64)
+    above, number = gap > -margin, models.table.size[models.groups].astype(np.float64)
     reaches = (np.where(above == (place == 0), down[row, side], up[row, side])
                for place, side in enumerate(sides))  # fmt: skip
     noises = [
@@ -398,7 +398,7 @@ class _Gate:
         margins, levels = self._margins_of_strata(groups[STRATUM]), columns is None
         parts = [
             (self._level_rows if levels else self._judged_rows)(
-                self.models.of_k(evaluated, k), block, margins[block.strata]
+                self.models.at_k(evaluated, k), block, margins[block.strata]
             )
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
             for place, k in enumerate(self.models.metric.row_sizes)
@@ -453,7 +453,7 @@ class _Gate:
 
     def _judged_rows(self, rows: ModelRows, block: Block, margin: Floats) -> pl.DataFrame:
         """Differences of the candidates in some strata, with their p-values."""
-        models, margin, (a, b) = rows.of_block(block), margin[:, None], block.pairs()
+        models, margin, (a, b) = rows.in_block(block), margin[:, None], block.pairs()
         compared = rows.comparison(models)
         z = scipy.special.ndtri(self.plan.confidence)
         gaps = compared.differences(a, b, np.full((len(margin), a.size), z))
@@ -491,7 +491,7 @@ class _Gate:
 
     def _level_rows(self, rows: ModelRows, block: Block, _: Floats) -> pl.DataFrame:
         """Scores of the models in some strata, with p-values of whether they reach a number."""
-        models, goal = rows.of_block(block), self.rules.at_least
+        models, goal = rows.in_block(block), self.rules.at_least
         shape = block.rows.shape
         edge = np.full((shape[0], 1), np.nan if goal is None else goal)
         c = np.full(shape, scipy.special.ndtri(self.plan.confidence))

@@ -351,7 +351,7 @@ class Models:
         """Both sides of pairs, in the order whose difference says how much better `a` is."""
         return (a, b) if self.sign > 0 else (b, a)
 
-    def of_k(self, evaluated: Evaluated, k: int | None) -> ModelRows:
+    def at_k(self, evaluated: Evaluated, k: int | None) -> ModelRows:
         """The models by one draw size."""
         return ModelRows(self, evaluated, (self.metric.name, k))
 
@@ -381,7 +381,7 @@ class ModelRows:
             pl.when(one == other).then(one).otherwise(both).alias(INFERENCE)
         ).to_series()
 
-    def of_block(self, block: Block) -> StrataModels:
+    def in_block(self, block: Block) -> StrataModels:
         """The models of some strata."""
         return self.evaluated.models(self.row, block.rows, self.models.law)
 
@@ -392,7 +392,7 @@ class ModelRows:
 
     def outweighed_pairs(self, models: StrataModels, a: Ints, b: Ints) -> Mask:
         """Pairs of columns (S, P) in which the prior decides although nobody named it."""
-        scores, places = models.scores, models.places
+        scores, places = models.scores, models.groups
         if not self._may_warn(models):
             return np.zeros((len(places), a.size), np.bool_)
         estimate = scores.estimate[places]
@@ -402,7 +402,7 @@ class ModelRows:
 
     def number_outweighed(self, models: StrataModels) -> Ints:
         """Number of `outweighed_pairs` of each stratum, without a table of all pairs."""
-        strata, size = models.places.shape
+        strata, size = models.groups.shape
         number = np.zeros(strata, np.int64)
         for first in range(size if self._may_warn(models) else 0):
             b = np.arange(first + 1, size)

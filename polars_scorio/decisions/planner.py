@@ -26,7 +26,7 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import (
     STAND_IN,
     Log,
-    Part,
+    Role,
     Trials,
     bind_roles,
     refuse_repeats,
@@ -123,7 +123,7 @@ def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> p
 _COST_UNIT = 2.0**-74  # of which costs are made multiples, so that their sums are exact
 
 
-def _model_costs(trials: Trials, cost: Part, *, common: bool = False) -> pl.LazyFrame:
+def _model_costs(trials: Trials, cost: Role, *, common: bool = False) -> pl.LazyFrame:
     """Cost of a trial of all questions; null if a trial has no cost."""
     question = trials.question.name
     named = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
@@ -215,7 +215,7 @@ class _Planner(ABC):
 
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """The rows of all strata."""
-        rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
+        rows = self.models.at_k(evaluated, self.models.metric.row_sizes[0])
         blocks = self.models.blocks(groups[STRATUM])
         parts = [self._block_rows(rows, block, groups) for block in blocks]
         return pl.concat(parts) if parts else pl.DataFrame()
@@ -228,7 +228,7 @@ class _Planner(ABC):
         self, compared: Comparison, models: StrataModels
     ) -> tuple[tuple[Ints, Ints], Forecast, Floats]:
         """Columns of the neighbours in the ranking, the best pair first, and their forecast."""
-        order = np.argsort(-compared.inner.value, axis=1, kind="stable")
+        order = np.argsort(-compared.numbers.value, axis=1, kind="stable")
         sides = order[:, :-1], order[:, 1:]
         share = np.repeat(compared.signal_share, sides[0].shape[1])
         return sides, models.further(self.models.better_first(*sides)), share
@@ -262,7 +262,7 @@ class _TrialsNeed(_Planner):
 
     def _block_rows(self, rows: ModelRows, block: Block, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each pair of neighbours, or for each model, of some strata."""
-        models, size = rows.of_block(block), block.rows.shape[1]
+        models, size = rows.in_block(block), block.rows.shape[1]
         sides: tuple[Ints, ...] = (np.broadcast_to(np.arange(size), block.rows.shape),)
         if self.half_width is not None:
             forecast = models.further(sides)
@@ -276,7 +276,7 @@ class _TrialsNeed(_Planner):
             c = np.full(sides[0].shape, self._critical(size))
             extra = np.where(compared.decided(*sides, c).ravel(), 0, extra)
             named = self._names(groups[model], block, sides)
-        places = [np.take_along_axis(models.places, side, axis=1).ravel() for side in sides]
+        places = [np.take_along_axis(models.groups, side, axis=1).ravel() for side in sides]
         strata = pl.Series(np.repeat(block.strata, sides[0].shape[1]), dtype=pl.UInt32)
         return pl.DataFrame({STRATUM: strata, **named}).hstack(
             self._needed_rows(models.table.cells.fitted, places, forecast, extra)
@@ -433,7 +433,7 @@ class _QuestionsNeed(_Planner):
 
     def _block_rows(self, rows: ModelRows, block: Block, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each pair of neighbours of some strata."""
-        models, (model,) = rows.of_block(block), self.models.trials.models
+        models, (model,) = rows.in_block(block), self.models.trials.models
         (a, b), pairs, share = self._neighbours(rows.comparison(models), models)
         extra, trials = self._further(pairs, share, a.shape[1] + 1), np.zeros(a.size)
         most, after = self.most, pairs.whole_sigma(extra)

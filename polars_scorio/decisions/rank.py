@@ -128,8 +128,8 @@ def rank(
     schema = {**places, **trials.models, **numbers}
     ranking = Ranking(models, method, ties, simultaneous, chances)
 
-    def ranked(groups: pl.DataFrame, dtypes: Evaluated) -> pl.DataFrame:
-        return warn_of_prior(ranking(groups, dtypes))
+    def ranked(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
+        return warn_of_prior(ranking(groups, evaluated))
 
     rows = in_all_strata(plan, trials, ranked, schema)
     named = rows.with_columns(metric=pl.lit(metric.name), k=pl.lit(metric.row_sizes[0], pl.Int64))
@@ -229,13 +229,13 @@ class Ranking:
 
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the best first."""
-        return self.of_blocks(self.models.blocks(groups[STRATUM]), groups, evaluated)
+        return self.ranked_blocks(self.models.blocks(groups[STRATUM]), groups, evaluated)
 
-    def of_blocks(
+    def ranked_blocks(
         self, blocks: Iterable[Block], groups: pl.DataFrame, evaluated: Evaluated
     ) -> pl.DataFrame:
         """A row for each model of some strata, the best of a stratum first."""
-        of_k = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
+        of_k = self.models.at_k(evaluated, self.models.metric.row_sizes[0])
         parts = [self._ranked_models(of_k, block) for block in blocks]
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts], how="vertical_relaxed")
@@ -247,11 +247,11 @@ class Ranking:
 
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each model of some strata, the best first."""
-        models = rows.of_block(block)
+        models = rows.in_block(block)
         compared = rows.comparison(models)
-        here = np.isfinite(compared.inner.value)
+        here = np.isfinite(compared.numbers.value)
         # Stable: of equal models the first by name is the first.
-        order = np.argsort(-np.where(here, compared.inner.value, -np.inf), axis=1, kind="stable")
+        order = np.argsort(-np.where(here, compared.numbers.value, -np.inf), axis=1, kind="stable")
         columns = dict(zip(_NUMBERS, models.numbers(), strict=True))
         columns |= self._rank_ranges(compared, here)
         unknown = np.full(here.shape, np.nan)
@@ -282,7 +282,7 @@ class Ranking:
         numbers = [columns["mu"], columns["lo"], columns["hi"]]
         if self._less_is_better:
             numbers = [-each for each in numbers]
-        return leading_chances(models.inner.value, numbers, models.z)
+        return leading_chances(models.numbers.value, numbers, models.z)
 
     @property
     def _less_is_better(self) -> bool:
@@ -293,7 +293,7 @@ class Ranking:
         """The best and the worst rank of each model, and its tier."""
         # All pairs of one model are as many statements as pairs with a baseline.
         scope: Scope = "all pairs" if self.simultaneous else "all with the baseline"
-        places = Family(self.models.confidence, scope).places(models)
+        places = Family(self.models.confidence, scope).standings(models)
         ranges = *rank_ranges(places.better, places.worse, here), places.tier
         names = ("rank_lo", "rank_hi", "tier")
         return {
@@ -310,7 +310,7 @@ class Ranking:
 
     def _doubt_counts(self, rows: ModelRows, of_strata: StrataModels) -> dict[str, Floats]:
         """Pairs in which the prior decides, and all pairs, in the first row of each stratum."""
-        strata, models = of_strata.places.shape
+        strata, models = of_strata.groups.shape
         pairs = np.full(strata, models * (models - 1) // 2)
         numbers = rows.number_outweighed(of_strata), pairs
         first = np.arange(models) == 0

@@ -15,7 +15,7 @@ Mood = Literal["", "yes", "no"]
 Style = Literal["", "strong", "open", "pass", "fail"]
 Kind = Literal["rank", "tier", "name", "interval", "number", "spare", "chance", "verdict", "other"]
 TableKind = Literal["scores", "parts", "steps", "gaps", "gains", "gate", "plain", "beside"]
-Role = Literal["alert", "lede", "aside", "basis", "plain", "note", "clause"]
+Tone = Literal["alert", "lede", "aside", "basis", "plain", "note", "clause"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Title:
 class Text:
     """A sentence; its role says which media have it, and where."""
 
-    role: Role
+    role: Tone
     words: str
 
 
@@ -151,7 +151,7 @@ class Account:
         """Metric, confidence and family, target."""
         return self.texts("basis")
 
-    def texts(self, *roles: Role) -> list[str]:
+    def texts(self, *roles: Tone) -> list[str]:
         """The sentences of some roles."""
         return [each.words for each in self.blocks if isinstance(each, Text) and each.role in roles]
 

@@ -15,7 +15,7 @@ from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "
 _TAG = "(?i)<([!/]|script)"
-_SAME = 1e-3  # of its range: what nobody sees in a picture
+_UNSEEN_SHARE = 1e-3  # of its range: what nobody sees in a picture
 
 
 def strata_heading(trials: Trials) -> str:
@@ -108,7 +108,7 @@ def marked_rows(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     `marked` is the estimate if it differs from mu; `ahead` says that mu is a prediction.
     """
     low, high = metric.support
-    far = (pl.col("estimate") - pl.col("mu")).abs() > _SAME * (high - low)
+    far = (pl.col("estimate") - pl.col("mu")).abs() > _UNSEEN_SHARE * (high - low)
     # Calibrated ends are where the rewards may be; a posterior's may lie beyond the metric.
     inside = pl.col("mu").is_between(low, high)
     if "inference" in rows.columns:

@@ -358,7 +358,7 @@ _LETTERS = 30  # of a label
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
 _SMALL_POINTS = 60  # with more of them on a line, points are small
 _MARGIN = 0.05  # of what the lines span, above and below them
-_SAME = 1e-6  # of the largest number: lines that span less are flat
+_FLAT_SHARE = 1e-6  # of the largest number: lines that span less are flat
 
 
 def line_chart(
@@ -442,7 +442,7 @@ def _vertical_range(rows: pl.DataFrame) -> tuple[float, float]:
         pl.max_horizontal("mu", "marked", hi).max().alias("high"),
     ).row(0)
     low, high = (0.0 if end is None else float(end) for end in ends)
-    differ = high - low > _SAME * max(abs(low), abs(high))
+    differ = high - low > _FLAT_SHARE * max(abs(low), abs(high))
     margin = _MARGIN * (high - low) if differ else _MARGIN
     return low - margin, high + margin
 

@@ -190,11 +190,11 @@ def _ranks_of(evaluated: Evaluated, request: Request, *, chances: bool) -> pl.Da
     trials, ((metric, _),) = request.trials, request.metrics
     groups = with_stratum(evaluated.groups, trials)
     ranking = Ranking(Models(request=request, metric=metric), chances=False)
-    parts = [ranking.of_blocks([], groups, evaluated)]
+    parts = [ranking.ranked_blocks([], groups, evaluated)]
     for block in strata_blocks(groups[STRATUM], last_alone=True):
         whole = bool((block.strata == groups[STRATUM].max()).any())
         of_block = replace(ranking, chances=chances and whole)
-        parts.append(of_block.of_blocks([block], groups, evaluated))
+        parts.append(of_block.ranked_blocks([block], groups, evaluated))
     return (
         pl.concat(parts, how="vertical_relaxed")
         .join(groups.select(STRATUM, *trials.strata).unique(), on=STRATUM, maintain_order="left")

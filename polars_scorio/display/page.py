@@ -20,10 +20,10 @@ from polars_scorio.display.blocks import (
     MethodNotes,
     Next,
     PageBlocks,
-    Role,
     Section,
     TableBlock,
     Text,
+    Tone,
 )
 from polars_scorio.display.facts.gate_facts import CaseFacts
 from polars_scorio.display.facts.log_summary import LogSummary
@@ -45,7 +45,7 @@ from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import MANY, plain_text
 from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Story, Wishes, read_story
+from polars_scorio.display.story import Story, StoryOptions, read_story
 from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
     coverage_block,
@@ -133,7 +133,7 @@ def told_words(account: Account) -> str:
     return plain_text(" ".join(filter(None, [account.title.words, account.lede, account.aside])))
 
 
-def worded(account: Account, say: Callable[[str], str], *roles: Role) -> Account:
+def worded(account: Account, say: Callable[[str], str], *roles: Tone) -> Account:
     """An account whose texts of some roles are in the words of who asked for it."""
     said = [
         replace(each, words=say(each.words))
@@ -148,10 +148,10 @@ _GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "h
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """Wishes about a page, its title, and by what call it was made."""
+class PageCall:
+    """Options of a page, its title, and by what call it was made."""
 
-    asked: Wishes
+    asked: StoryOptions
     roles: Roles
     title: str
     call: str
@@ -159,10 +159,10 @@ class Order:
     typed: Callable[..., list[str]] | None = None  # words of a command like the call; else Python
 
     @classmethod
-    def from_wishes(
-        cls, asked: Wishes, roles: Roles, name: str, *, title: str | None = None,
+    def from_options(
+        cls, asked: StoryOptions, roles: Roles, name: str, *, title: str | None = None,
         call: str | None = None, typed: Callable[..., list[str]] | None = None,
-    ) -> Order:  # fmt: skip
+    ) -> PageCall:  # fmt: skip
         """Request of a method or a command, whose file is called `name`.
 
         Without `title` the name is the title; without `call` the call is that of the method.
@@ -209,7 +209,7 @@ def _typed_option(value: object) -> str:
 def made_page(
     frame: pl.LazyFrame,
     roles: Roles,
-    order: Order,
+    order: PageCall,
     tell: Callable[[str], object] = str,  # tell nobody
     *,
     totals: pl.DataFrame | None = None,
@@ -227,7 +227,7 @@ def made_page(
         return story_page(story, order), None
 
 
-def story_page(story: Story, order: Order) -> Page:
+def story_page(story: Story, order: PageCall) -> Page:
     """The page of a log that can be scored."""
     log, verdict, account, rows = story.log, story.verdict, story.account, story.sheet.main.rows
     if story.divided:
@@ -348,7 +348,7 @@ def _reliability_sections(story: Story) -> Iterator[Section]:
     yield reliability_section(story.fan, hues)
 
 
-def _next_command(story: Story, order: Order) -> str:
+def _next_command(story: Story, order: PageCall) -> str:
     """A line to type for that, in the words of who asked."""
     command, changes = _next_question(story)
     if order.typed is not None:
@@ -411,22 +411,22 @@ def _stratum_scores(scope: Scope) -> pl.DataFrame:
     return scores.join(scope.ranks["model", "rank_lo", "rank_hi"], on="model")
 
 
-def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
+def _refusal_page(log: LogSummary, cover: pl.DataFrame, order: PageCall, error: Exception) -> Page:
     about = replace(order.notes(log, order.asked.metrics), sentences=())
-    gaps = LogGaps.from_log(log, coverage)
+    gaps = LogGaps.from_log(log, cover)
     further = Next([_FIRST_STEP], _ways_out(str(error), order))
     return Page(
         title=order.title,
         summary=size_words(gaps),
         account=Account([*tell_refusal(error).blocks, further]),
         refused=True,
-        alerts=gap_alerts(gaps) if coverage.height else [],
-        figure=table_html(coverage_block(covered_models(coverage).to_dict(as_series=False))),
+        alerts=gap_alerts(gaps) if cover.height else [],
+        figure=table_html(coverage_block(covered_models(cover).to_dict(as_series=False))),
         outcomes=outcome_words(CountedOutcomes.from_log(log, order.asked.metrics)),
         about=about,
         numbers={"title": order.title, "refused": str(error), "about": about.facts,
-                 "coverage": coverage},
-        rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
+                 "coverage": cover},
+        rows=cover.select(pl.exclude(pl.List, pl.Struct)),
     )  # fmt: skip
 
 
@@ -434,7 +434,7 @@ _FIRST_STEP = "Look at what the log has, then take one of the ways out that the 
 _WAY_OUT = re.compile(r'\b(missing|unscored)=("[a-z]+"|-?\d+)')  # in a message
 
 
-def _ways_out(reason: str, order: Order) -> str:
+def _ways_out(reason: str, order: PageCall) -> str:
     """Lines to type: what the log has, and its page with each option that a message gives."""
     ways = [{name: json.loads(value)} for name, value in dict.fromkeys(_WAY_OUT.findall(reason))]
     if order.typed is not None:
@@ -460,7 +460,7 @@ def story_card(story: Story, title: str | None = None) -> CardBlocks:
     return CardBlocks(account, about, None if story.divided else table, lower)
 
 
-def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
+def finding_table(frame: pl.LazyFrame, roles: Roles, asked: StoryOptions) -> str:
     """Title, numbers and first picture of the page of a log; nothing where rows say otherwise."""
     *_, story = read_story(frame, roles, asked)
     if not isinstance(story, Story):

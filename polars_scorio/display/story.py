@@ -56,8 +56,8 @@ from polars_scorio.study.report import report
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wishes:
-    """Wishes about a log: metrics (none: what suits it), options, and a baseline."""
+class StoryOptions:
+    """Options of a story: metrics (none: what suits it), options, and a baseline."""
 
     metrics: tuple[Metric, ...]
     settings: Settings
@@ -86,7 +86,7 @@ class Story:
 
     log: LogSummary
     coverage: pl.DataFrame
-    asked: Wishes
+    asked: StoryOptions
     verdict: LogVerdict
     sheet: Sheet  # of the whole log, or of its first stratum
     account: Account = field(default_factory=lambda: Account(()))
@@ -101,7 +101,7 @@ class Story:
     @classmethod
     def from_log(
         cls, frame: pl.LazyFrame, roles: Roles, log: LogSummary, coverage: pl.DataFrame,
-        asked: Wishes,
+        asked: StoryOptions,
     ) -> Story:  # fmt: skip
         """The story of a log that was counted; refuses what a report refuses."""
         verdict = log_verdict(log, coverage, asked.metrics, asked.settings)
@@ -249,7 +249,7 @@ class Story:
 def read_story(
     frame: pl.LazyFrame,
     roles: Roles,
-    asked: Wishes,
+    asked: StoryOptions,
     *,
     totals: pl.DataFrame | None = None,
     tell: Callable[[str], object] = str,  # tell nobody

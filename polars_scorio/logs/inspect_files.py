@@ -23,7 +23,7 @@ from polars_scorio.logs.paths import DAMAGE, Paths, find_files, open_plain, plai
 
 Sample: TypeAlias = "dict[str, Any]"
 INSPECT_LOG = "a log of inspect_ai, with the parts 'eval' and 'samples'"
-_HEAD = 4_096  # bytes that are read to recognise a log
+_HEAD_BYTES = 4_096  # bytes that are read to recognise a log
 # Fields of samples that no table needs; they make up nearly all of a file.
 _LEFT_OUT = frozenset({"messages", "events", "store", "attachments", "timelines"})
 
@@ -48,7 +48,7 @@ def is_inspect_log(file: Path) -> bool:
     """Whether a file begins as the JSON logs of inspect_ai do."""
     try:
         with open_plain(file) as source:
-            head = source.read(_HEAD)
+            head = source.read(_HEAD_BYTES)
     except DAMAGE:
         return False
     return re.match(rb'\s*\{\s*"version"', head) is not None and b'"eval"' in head

@@ -37,7 +37,7 @@ SETTINGS = (
     "retrieval_config",
     "retrieval_config_kwargs",
 )
-_NEAR = 1e-6  # as in tau2
+_TOLERANCE = 1e-6  # as in tau2
 _COLUMNS = {
     "agent": pl.String,
     "llm": pl.String,
@@ -97,7 +97,7 @@ def tau2_bench(
         lambda file: file.with_suffix(""),
         lambda _, part, name: f"{part.rows[0][0]} / {part.rows[0][1] or name}",
     )
-    success = (finite_or_null(pl.col("reward")) - 1).abs() <= _NEAR
+    success = (finite_or_null(pl.col("reward")) - 1).abs() <= _TOLERANCE
     ran = pl.col("termination") != "infrastructure_error"
     return log.accessor(_COLUMNS, pl.when(ran).then(success), by="benchmark", run=None)
 

@@ -21,7 +21,7 @@ _NAME = re.compile(
     r"(?P<strategy>tool-calling|act|react|few-shot)-.+-(?P<temperature>[\d.]+)"
     r"_range_-?\d+--?\d+_user-(?P<user>.+)_\d+\.json$"
 )
-_NEAR = 1e-6  # as in tau-bench
+_TOLERANCE = 1e-6  # as in tau-bench
 _COLUMNS = {"question": pl.Int64, "trial": pl.Int64, "reward": pl.Float64, "error": pl.String}
 
 
@@ -48,7 +48,7 @@ def tau_bench(
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _task_rows, roles)
     log = log.named(model, lambda file: file.with_suffix(""), alone=True)
-    success = (pl.col("reward") - 1).abs() <= _NEAR
+    success = (pl.col("reward") - 1).abs() <= _TOLERANCE
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
     return log.accessor(_COLUMNS, category, run=None)

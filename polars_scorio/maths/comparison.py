@@ -35,7 +35,7 @@ Side: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReachPairs:
+class AsymmetricPairs:
     """Pairs that reach so many times `down` and `up` as the critical value says."""
 
     gap: Floats
@@ -46,11 +46,11 @@ class ReachPairs:
     decided = excluding_zero
 
     @classmethod
-    def from_sides(cls, one: Side, other: Side) -> ReachPairs:
+    def from_sides(cls, one: Side, other: Side) -> AsymmetricPairs:
         """Pairs of models with independent errors.
 
         >>> three, four = (tuple(np.array([x]) for x in (1.0, y, y, y)) for y in (3.0, 4.0))
-        >>> print(*ReachPairs.from_sides(three, four).ends(np.array([1.0])))
+        >>> print(*AsymmetricPairs.from_sides(three, four).ends(np.array([1.0])))
         [-5.] [5.]
         """
         (value, sigma, down, up), (less, noise, below, above) = one, other
@@ -190,7 +190,7 @@ class Differences(NamedTuple):
         return Differences(-self.diff, self.sigma, -self.hi, -self.lo)
 
 
-class Inner(NamedTuple):
+class Compared(NamedTuple):
     """Numbers of models by which they are compared, (S, L): the larger, the better."""
 
     value: Floats  # by which they are ranked; NaN: a model is not
@@ -200,7 +200,7 @@ class Inner(NamedTuple):
     hi: Floats
 
     @classmethod
-    def from_numbers(cls, mu: Floats, sigma: Floats, lo: Floats, hi: Floats) -> Inner:
+    def from_numbers(cls, mu: Floats, sigma: Floats, lo: Floats, hi: Floats) -> Compared:
         """Models with an interval; those without sigma have a range, and are not ranked."""
         return cls(np.where(np.isfinite(sigma), mu, np.nan), sigma, mu, lo, hi)
 
@@ -223,7 +223,7 @@ def z_of_each(models: Sequence[Comparison], a: Ints, b: Ints) -> list[Floats]:
 class Comparison:
     """The models of some strata, the same number L in each, and their differences."""
 
-    inner: Inner
+    numbers: Compared
     between: Between
     limit: Floats | float = (
         np.inf
@@ -235,17 +235,17 @@ class Comparison:
 
     def reversed(self) -> Comparison:
         """The models if lower values are better."""
-        value, sigma, mid, lo, hi = self.inner
+        value, sigma, mid, lo, hi = self.numbers
 
         def between(a: Ints, b: Ints) -> Pairs:
             return self.between(b, a)
 
-        return replace(self, inner=Inner(-value, sigma, -mid, -hi, -lo), between=between)
+        return replace(self, numbers=Compared(-value, sigma, -mid, -hi, -lo), between=between)
 
     @property
     def signal_share(self) -> Floats:
         """Share of the spread of the models that is more than noise, of runs too, (S,)."""
-        value, sigma, *_ = self.inner
+        value, sigma, *_ = self.numbers
         excess = np.zeros_like(value) if self.runs is None else self.runs.by_score.excess
         if self.joint is None:
             return signal_share(value, np.hypot(sigma, np.sqrt(excess)))
@@ -253,7 +253,7 @@ class Comparison:
 
     def pairs(self, a: Ints, b: Ints) -> Pairs:
         """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
-        between, row = self.between(a, b), np.arange(len(self.inner.value))[:, None]
+        between, row = self.between(a, b), np.arange(len(self.numbers.value))[:, None]
         if self.runs is None and self.information is None:
             return between
         runs = self.runs and self.runs.at((row, a)).less(self.runs.at((row, b)))
@@ -262,14 +262,14 @@ class Comparison:
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs over the planned one, (S, P); NaN for one look."""
-        row = np.arange(len(self.inner.value))[:, None]
+        row = np.arange(len(self.numbers.value))[:, None]
         if self.information is None:
             return np.full((row.size, a.shape[-1]), np.nan)
         return np.minimum(self.information[row, a], self.information[row, b])
 
     def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Numbers of pairs; if a model has a range, the worst ends of both."""
-        pairs, (_, _, mid, lo, hi) = self.pairs(a, b), self.inner
+        pairs, (_, _, mid, lo, hi) = self.pairs(a, b), self.numbers
         beyond = np.isnan(pairs.sigma)
         ranges = mid[:, a] - mid[:, b], lo[:, a] - hi[:, b], hi[:, a] - lo[:, b]
         diff, lo, hi = (
@@ -298,7 +298,7 @@ class Comparison:
 
     def differs(self, c: Floats) -> Mask:
         """Whether two columns differ, (S, L, L), by critical values (S, 1)."""
-        strata, models = self.inner.value.shape
+        strata, models = self.numbers.value.shape
         table = np.zeros((strata, models, models), np.bool_)
         for rows in row_slices(models, 4 * strata * models):  # four numbers a model
             first = np.arange(models)[rows]
@@ -313,7 +313,7 @@ class Comparison:
         return np.asarray(np.clip(differences, -self.limit, self.limit))
 
 
-def stretched(
+def from_ranges(
     numbers: tuple[Floats, Floats, Floats, Floats],
     z: Floats | float,
     limit: float = np.inf,
@@ -322,20 +322,21 @@ def stretched(
     """Models with independent errors: mu, sigma, and intervals at `z`, which are stretched."""
     mu, sigma, lo, hi = numbers
     sides = mu, sigma, (mu - lo) / z, (hi - mu) / z
-    return Comparison(Inner.from_numbers(*numbers), reaching(sides), limit, information=information)
+    compared = Compared.from_numbers(*numbers)
+    return Comparison(compared, reaching(sides), limit, information=information)
 
 
 def reaching(sides: Side) -> Between:
     """Pairs of models with independent errors, from arrays of all models, (S, L)."""
     value, sigma, down, up = sides
 
-    def between(a: Ints, b: Ints) -> ReachPairs:
+    def between(a: Ints, b: Ints) -> AsymmetricPairs:
         row = np.arange(len(value))[:, None]
 
         def at(side: Ints) -> Side:
             return value[row, side], sigma[row, side], down[row, side], up[row, side]
 
-        return ReachPairs.from_sides(at(a), at(b))
+        return AsymmetricPairs.from_sides(at(a), at(b))
 
     return between
 
@@ -356,12 +357,12 @@ def sampled(
         return StudentPairs(np.where(np.isnan(student.error), np.nan, diff), student, units)
 
     none = np.full_like(joint.mean, np.nan)
-    inner = Inner(joint.mean * units, none, none, none, none)
+    compared = Compared(joint.mean * units, none, none, none, none)
     share = None if information is None else np.repeat(information[:, None], none.shape[1], axis=1)
-    return Comparison(inner, between, limit, joint, units, share)
+    return Comparison(compared, between, limit, joint, units, share)
 
 
-class Places(NamedTuple):
+class Standings(NamedTuple):
     """Numbers of better and of worse models, and the tier of each model, shape (S, L)."""
 
     better: Ints
@@ -392,24 +393,24 @@ class Family(NamedTuple):
 
     def verdicts(self, models: Comparison, a: Ints, b: Ints) -> tuple[Mask, Floats]:
         """Pairs of columns that differ, and the critical values of their intervals, (S, P)."""
-        number = np.isfinite(models.inner.value).sum(axis=1)
+        number = np.isfinite(models.numbers.value).sum(axis=1)
         c = np.broadcast_to(self.critical(number), (number.size, a.shape[-1]))
         return models.decided(a, b, c), c
 
-    def places(self, models: Comparison) -> Places:
+    def standings(self, models: Comparison) -> Standings:
         """Better and worse models, and tiers, by verdicts about all pairs."""
-        value = models.inner.value
+        value = models.numbers.value
         differs = models.differs(self.critical(np.isfinite(value).sum(axis=1)))
         higher = differs & (value[:, None, :] > value[:, :, None])
-        return Places(*better_and_worse(value, differs), tiers(value, higher))
+        return Standings(*better_and_worse(value, differs), tiers(value, higher))
 
     def could_be_best(self, models: Comparison) -> Mask:
         """Models (S, L) that no other is better than: with the confidence, the best is there."""
         # One-sided statements about a model and each other one: J. C. Hsu (1984), Annals of
         # Statistics 12(3), 1136-1144. By a negative value the highest model would be worse than
         # others.
-        here = np.isfinite(models.inner.value)
+        here = np.isfinite(models.numbers.value)
         error = shared_error(here.sum(axis=1, keepdims=True) - 1, self.confidence)
         c = np.maximum(-scipy.special.ndtri(error), 0.0)
-        better, _ = better_and_worse(models.inner.value, models.differs(c))
+        better, _ = better_and_worse(models.numbers.value, models.differs(c))
         return np.asarray(here & (better == 0))

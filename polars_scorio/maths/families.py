@@ -118,25 +118,25 @@ def statement_number(sizes: Sequence[int | None], known: Mask, *, draws: bool) -
     return np.asarray(np.maximum(number, 1.0))
 
 
-class Stretch(NamedTuple):
+class CurveEnd(NamedTuple):
     """The sign at one end of a curve, and the last k at which it holds, (...)."""
 
     sign: Floats  # 1: the first model is better, -1: the second, 0: this end is not decided
     reach: Ints  # 0 without a sign
 
 
-def first_stretch(k: Ints, sign: Floats, here: Mask) -> Stretch:
+def first_end(k: Ints, sign: Floats, here: Mask) -> CurveEnd:
     """From the first point on, as long as the sign stays decided and the same, by the last axis."""
     # `sign` of verdicts, 0 if undecided; `here`: which points have a number.
     first = np.take_along_axis(np.where(here, sign, 0), here.argmax(axis=-1)[..., None], axis=-1)
     same = np.logical_and.accumulate(((sign == first) | ~here) & (first != 0), axis=-1) & here
     last = same.shape[-1] - 1 - same[..., ::-1].argmax(axis=-1)
-    return Stretch(first[..., 0], np.where(same.any(axis=-1), k[last], 0))
+    return CurveEnd(first[..., 0], np.where(same.any(axis=-1), k[last], 0))
 
 
-def last_stretch(k: Ints, sign: Floats, here: Mask) -> Stretch:
-    """`first_stretch` from the last point down."""
-    return first_stretch(k[::-1], sign[..., ::-1], here[..., ::-1])
+def last_end(k: Ints, sign: Floats, here: Mask) -> CurveEnd:
+    """`first_end` from the last point down."""
+    return first_end(k[::-1], sign[..., ::-1], here[..., ::-1])
 
 
 def rising_band(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:

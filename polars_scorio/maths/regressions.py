@@ -16,7 +16,7 @@ import scipy
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
 from polars_scorio.maths.exchangeability import count_tails
 
-_SAME = 1 + 1e-12  # p-values whose ratio is less are the same: the rest is rounding
+_EQUAL_RATIO = 1 + 1e-12  # p-values whose ratio is less are the same: the rest is rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,9 +156,9 @@ def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
     values, kind, multiplicity = possible.values[at], possible.kind[at], possible.multiplicity
     threshold, reached = _largest_threshold(values, kind, multiplicity, p.size * fdr)
     sums = np.cumsum(possible.probabilities[at] * (multiplicity / (1 - reached))[kind])
-    last = np.searchsorted(values, p[order] * _SAME, side="right") - 1
+    last = np.searchsorted(values, p[order] * _EQUAL_RATIO, side="right") - 1
     ratios = np.minimum(sums[last] / np.arange(1, p.size + 1), 1.0)
-    ratios[p[order] > threshold * _SAME] = 1.0
+    ratios[p[order] > threshold * _EQUAL_RATIO] = 1.0
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum.accumulate(ratios[::-1])[::-1]
     return np.maximum(adjusted, p)
@@ -176,7 +176,7 @@ def _largest_threshold(
         odds = values / (1 - values)
     rise = np.where(np.isinf(odds), np.inf, odds - before / np.where(before < 1, 1 - before, 1.0))
     sums = np.cumsum(rise * multiplicity[kind])
-    last = np.searchsorted(values, values * _SAME, side="right") - 1
+    last = np.searchsorted(values, values * _EQUAL_RATIO, side="right") - 1
     inside = sums[last] <= most
     reached = np.zeros(multiplicity.size)
     np.maximum.at(reached, kind[inside], values[inside])

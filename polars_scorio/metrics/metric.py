@@ -200,7 +200,7 @@ POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class MetricOfCounts:
     """The function from counts to what a metric says of them, each row a question of its own."""
 
     metric: Metric  # with a single k
@@ -263,7 +263,7 @@ def _as_groups(counts: Ints) -> States:
     return States.tally(counts, np.zeros_like(counts), group, np.ones_like(group), len(counts))
 
 
-def of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
+def of_counts(answer: MetricOfCounts, n: Column, successes: Column) -> pl.Expr:
     """The expression of an answer over two columns."""
     metric = answer.metric
     if metric.w is not None:
@@ -567,7 +567,7 @@ class Metric(ABC):
         >>> counts.select(ps.pass_at_k(2).expr(n="n", successes="c").round(4)).to_series().to_list()
         [0.9, 1.0, None]
         """
-        return of_counts(Answer(self, posterior=False), n, successes)
+        return of_counts(MetricOfCounts(self, posterior=False), n, successes)
 
     def posterior_expr(
         self, *, n: Column, successes: Column, confidence: float = CONFIDENCE
@@ -602,7 +602,7 @@ class Metric(ABC):
         >>> numbers.select(pl.col("estimate", "mu").round(4)).row(0)
         (0.6, 0.5714)
         """
-        return of_counts(Answer(self, confidence), n, successes)
+        return of_counts(MetricOfCounts(self, confidence), n, successes)
 
 
 def _call_text(function: str, arguments: Sequence[str]) -> str:

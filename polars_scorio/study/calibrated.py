@@ -27,11 +27,11 @@ from polars_scorio.subjects.scores import (
     INFORMATION,
     Inference,
     MeanEnds,
+    RangeLaw,
     Row,
     RowScores,
     Scores,
     StrataMeans,
-    StretchedLaw,
     estimated_scores,
     look_confidence,
     planned_share,
@@ -172,11 +172,11 @@ class CalibratedInference(Inference):
         mu, lo, hi = numbers.mu, numbers.lo, numbers.hi
         least, most = strata.mean(lo), strata.mean(hi)
         if not metric.per_question:
-            return least, most, StretchedLaw()
+            return least, most, RangeLaw()
         measured, mean = ~np.isnan(strata.mean(numbers.sigma)), strata.mean(mu)
         below, above = map(strata.root_of_squares, (mu - lo, hi - mu))
         lo, hi = np.where(measured, (mean - below, mean + above), (least, most))
-        return lo, hi, StretchedLaw()
+        return lo, hi, RangeLaw()
 
 
 def _blend_scores(metric: Metric, asked: Measurement) -> dict[Row, Scores]:

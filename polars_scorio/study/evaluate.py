@@ -114,7 +114,7 @@ def stratum_numbers(groups: pl.DataFrame, strata: list[str]) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the table is kept
-class EvaluatedPart:
+class EvaluatedGroups:
     """Groups of a log, or the means over their strata, with their numbers."""
 
     cells: QuestionCells
@@ -172,7 +172,7 @@ class Evaluated:
     request: Request
     groups: pl.DataFrame  # keys and `QUESTIONS` of all groups
     views: dict[Row, tuple[Metric, View]]  # of each row of the report
-    parts: tuple[EvaluatedPart, ...]  # of the groups, in their order; the last one may be means
+    parts: tuple[EvaluatedGroups, ...]  # of the groups, in their order; the last one may be means
     weights: Floats = field(default_factory=lambda: np.empty(0))  # of the strata in these means
 
     @cached_property
@@ -267,7 +267,7 @@ class Evaluation:
             for subject in subjects:
                 subject.warn(numbers, groups.drop(QUESTIONS), trials, cells.states.trials)
         views = {row: (metric, view) for metric, view in asked for row in metric.rows}
-        part = EvaluatedPart(cells, facts, numbers, trials.question.name)
+        part = EvaluatedGroups(cells, facts, numbers, trials.question.name)
         return Evaluated(request, groups, views, (part,))
 
 

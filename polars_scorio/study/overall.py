@@ -18,7 +18,7 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import NUMBERS
-from polars_scorio.study.evaluate import Evaluated, EvaluatedPart, stratum_numbers
+from polars_scorio.study.evaluate import Evaluated, EvaluatedGroups, stratum_numbers
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import GROUP, STRATUM, WEIGHT, QuestionCells
 from polars_scorio.subjects.scores import (
@@ -111,7 +111,7 @@ def with_means(evaluated: Evaluated, overall: Overall) -> Evaluated:
         for row in (evaluated.views if part.numbers else ())
     }
     summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
-    whole = EvaluatedPart(cells, summed, means, part.question)
+    whole = EvaluatedGroups(cells, summed, means, part.question)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
     return replace(evaluated, groups=keys, parts=(part, whole), weights=weights)
@@ -148,7 +148,7 @@ def _mean_numbers(
 
 
 def _mean_facts(
-    request: Request, numbers: Scores, part: EvaluatedPart, strata: StrataMeans
+    request: Request, numbers: Scores, part: EvaluatedGroups, strata: StrataMeans
 ) -> dict[str, Values]:
     """The facts beside the means of strata."""
     facts = {name: values[strata.groups] for name, values in numbers.facts.items()}

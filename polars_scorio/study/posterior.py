@@ -11,7 +11,7 @@ import numpy as np
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import BetaPairs, Comparison, Inner, reaching
+from polars_scorio.maths.comparison import BetaPairs, Compared, Comparison, reaching
 from polars_scorio.maths.posteriors import (
     Pooled,
     QuestionPosteriors,
@@ -68,9 +68,9 @@ def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: boo
         return BetaPairs(pairs.diff, pairs.sigma, high - low)
 
     none = np.full_like(mu, np.nan)
-    inner = Inner.from_numbers(mu, sigma, none, none)
+    compared = Compared.from_numbers(mu, sigma, none, none)
     ranged = beta and not metric.unbounded and low < high
-    return Comparison(inner, between if ranged else normal, limit)
+    return Comparison(compared, between if ranged else normal, limit)
 
 
 # Prior of each question: that of the weighted populations, or alpha and beta of a Beta

@@ -368,13 +368,13 @@ class InferenceChoice:
     target: Target = "benchmark"
     planned: int | None = None  # trials a question (or questions), if looks are repeated
     per_question: bool = False  # single questions have posteriors alone
-    special: Subject | None = None  # which has an inference of its own
+    inferring: Subject | None = None  # which has an inference of its own
     curves: bool = False  # whether intervals hold at all draw sizes of a metric
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
-        if self.special is not None:
-            inference: Inference = self.special.inference(self.confidence, self.target)
+        if self.inferring is not None:
+            inference: Inference = self.inferring.inference(self.confidence, self.target)
             return inference
         prior = self.prior_of(metric, view)
         if prior is None:
@@ -383,7 +383,7 @@ class InferenceChoice:
 
     def is_unbiased(self, metric: Metric, view: View) -> bool:
         """Whether the numbers of a metric are no posterior means."""
-        return self.special is not None or self.prior_of(metric, view) is None
+        return self.inferring is not None or self.prior_of(metric, view) is None
 
     def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
         """The prior of each question behind the numbers of a metric; None: they are calibrated."""
@@ -490,9 +490,9 @@ class Request:
             binary="success" in views or any(need.binary for need in needs),
             needs=(*needs, *error_labels(trials)),
         )
-        special = next((need for need in needs if need.inference(confidence, target)), None)
+        inferring = next((need for need in needs if need.inference(confidence, target)), None)
         choice = InferenceChoice(
-            chosen, confidence, target, planned, per == "question", special, curves
+            chosen, confidence, target, planned, per == "question", inferring, curves
         )
         before = None if earlier is None else bind_prior(earlier, trials, counted)
         pairs = tuple(zip(metrics, views, strict=True))
@@ -643,7 +643,7 @@ REPORT = (
     Refusal(lambda ask: ask.choice.planned is not None and ask.view == "costs",
             "nobody knows intervals of costs that hold at every look",
             "leave {planned}= out"),
-    Refusal(lambda ask: ask.choice.planned is not None and (ask.choice.special is not None
+    Refusal(lambda ask: ask.choice.planned is not None and (ask.choice.inferring is not None
             or not ask.choice.is_unbiased(ask.metric, ask.view)),
             "posterior means are biased, so intervals that hold at every look do not exist for "
             "them",
@@ -656,7 +656,7 @@ BANDS = (
             f"{_BAND} one of a posterior", "leave simultaneous= out"),
     Refusal(lambda ask: ask.view == "costs",
             f"{_BAND} one of costs", "leave simultaneous= out"),
-    Refusal(lambda ask: ask.choice.special is not None,
+    Refusal(lambda ask: ask.choice.inferring is not None,
             f"{_BAND} one that allows for the errors of a judge", "leave simultaneous= out"),
     Refusal(lambda ask: ask.trials.named_runs,
             f"{_BAND} one that allows for runs (run=)", "leave simultaneous= out"),

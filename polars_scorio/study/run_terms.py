@@ -44,7 +44,7 @@ from polars_scorio.maths.run_effects import (
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.count_checks import TRIALS
-from polars_scorio.study.evaluate import Evaluated, EvaluatedPart
+from polars_scorio.study.evaluate import Evaluated, EvaluatedGroups
 from polars_scorio.study.log_checks import is_graded, knows_success, question_outcomes
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.scores import (
@@ -294,10 +294,10 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
 
 def _part_with_runs(
     request: Request,
-    part: EvaluatedPart,
+    part: EvaluatedGroups,
     members: Sequence[RunTable],
     views: Mapping[Row, tuple[Metric, tuple[int, ...] | None]],
-) -> EvaluatedPart:
+) -> EvaluatedGroups:
     """Numbers and noises of some groups, whose runs have these tables."""
     trials, numbers, noise = request.trials, dict(part.numbers), dict(part.noise)
     for row, (metric, success) in views.items():

@@ -25,11 +25,11 @@ from polars_scorio.counting.checks import (
     least_number,
     summed_number,
 )
-from polars_scorio.counting.log import CATEGORY, Part, Trials
+from polars_scorio.counting.log import CATEGORY, Role, Trials
 from polars_scorio.counting.refusals import group_place, refuse_tiny, too_many_trials
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.comparison import Comparison, sampled, stretched
+from polars_scorio.maths.comparison import Comparison, from_ranges, sampled
 from polars_scorio.maths.cost_means import CostMeans, QuestionCosts, dear_critical
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
@@ -149,7 +149,7 @@ class CostSums(ViewSubject):
         shares = [
             each.facts[LARGEST_SHARE] for each in numbers.values() if LARGEST_SHARE in each.facts
         ]
-        largest = np.where(n >= _FEW, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
+        largest = np.where(n >= _DOMINANT_FROM, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
         groups = keys.select(*trials.groups).with_columns(pl.Series(LARGEST_SHARE, largest))
         large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
         if large.is_empty():
@@ -231,7 +231,7 @@ def _exact_costs(wanted: set[str], success: pl.Expr) -> dict[str, pl.Expr]:
     return exact | {name: each for name, each in of_success.items() if name in wanted}
 
 
-def _cost_rules(part: Part, *, graded: bool) -> tuple[Rule, ...]:
+def _cost_rules(part: Role, *, graded: bool) -> tuple[Rule, ...]:
     """The rules on costs; `graded` rewards have one on the number of trials already."""
     name, limit = part.name, int(COST_LIMIT)
     negative = Rule(
@@ -307,7 +307,7 @@ class CostLaw(Law):
         # About these questions each model has the noise of its own trials, and the longer end
         # of `CostMeans.ends` where it may be dearer. If some question has too few of these, the
         # questions are taken as a sample.
-        means, places = self.means, models.places
+        means, places = self.means, models.groups
         if self.target == "population" or np.isfinite(means.freedom[places]).any():
             shared = shared_questions(models)
             models_of = paired_means(
@@ -317,7 +317,7 @@ class CostLaw(Law):
         score, sigma = -means.log_ratio[places], means.log_error[places]
         dear = dear_critical(means.events, means.freedom, float(scipy.special.ndtr(-models.z)))
         lo, hi = score - dear[places] * sigma, score + models.z * sigma
-        return stretched((score, sigma, lo, hi), models.z)
+        return from_ranges((score, sigma, lo, hi), models.z)
 
 
 def _order_of_contents(costs: QuestionCosts) -> Ints:
@@ -351,7 +351,7 @@ def _largest_share(costs: QuestionCosts) -> Floats:
 
 
 _MUCH = 0.2  # of the cost of a model
-_FEW = 10  # among fewer trials some trial has much in any case
+_DOMINANT_FROM = 10  # among fewer trials some trial has much in any case
 
 
 class CostWarning(UserWarning):

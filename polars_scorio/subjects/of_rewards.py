@@ -49,7 +49,13 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.credit_numbers import sample_numbers
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards, RewardNoise
-from polars_scorio.metrics.metric import Answer, Bounds, Metric, given_reward_range, reward_metrics
+from polars_scorio.metrics.metric import (
+    Bounds,
+    Metric,
+    MetricOfCounts,
+    given_reward_range,
+    reward_metrics,
+)
 from polars_scorio.subjects.question_cells import (
     GROUP,
     PREFIX,
@@ -61,10 +67,10 @@ from polars_scorio.subjects.question_cells import (
 )
 from polars_scorio.subjects.scores import (
     BOUNDS,
+    RangeLaw,
     RewardLaw,
     Row,
     Scores,
-    StretchedLaw,
     ranged_numbers,
 )
 
@@ -126,7 +132,7 @@ class RewardSums(RewardSubject):
         return tuple(questions[name].cast(pl.Float64).to_numpy() for name in names)
 
     @classmethod
-    def listed(cls, answer: Answer, roles: Roles) -> ListedRewards | None:
+    def listed(cls, answer: MetricOfCounts, roles: Roles) -> ListedRewards | None:
         """The lists of rewards, unless categories are asked for, or posteriors."""
         metric = answer.metric
         outcomes = metric.w is not None or roles.success is not None or roles.threshold is not None
@@ -310,7 +316,7 @@ def _population_numbers(
     known = width > 0
     lo, hi = (np.where(known, low + width * end, np.nan) for end in (numbers.lo, numbers.hi))
     mu, sigma = low + width * mean, width * numbers.sigma
-    return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
+    return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), RangeLaw())
 
 
 def _observed_ends(cells: QuestionCells) -> tuple[Floats, Floats]:

@@ -26,7 +26,7 @@ from polars_scorio.counting.log import (
     EVERYTHING,
     TRUTH,
     Log,
-    Part,
+    Role,
     Trials,
     as_categories,
     bind_roles,
@@ -36,7 +36,7 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.counting.tally import QUESTIONS, group_plan, trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison, Inner, ReachPairs
+from polars_scorio.maths.comparison import AsymmetricPairs, Compared, Comparison
 from polars_scorio.maths.credit_numbers import Measurement
 from polars_scorio.maths.credits import GainsOf, RootDraw, fixed_gains, state_estimates
 from polars_scorio.maths.interval import (
@@ -84,12 +84,12 @@ from polars_scorio.subjects.scores import (
     Inference,
     Law,
     MeanEnds,
+    RangeLaw,
     Row,
     RowScores,
     Scores,
     StrataMeans,
     StrataModels,
-    StretchedLaw,
     Values,
     clipped_ends,
     refuse_outside,
@@ -138,7 +138,7 @@ class Verdicts(Subject):
     ) -> None:
         """Find the judge of each group."""
         sample = trials.roles.calibration
-        cells.known["judges"] = (
+        cells.findings["judges"] = (
             labelled_judges(cells.flat, cells.group, cells.classes, groups, strata)
             if sample is None
             else sampled_judges(sample, groups, trials)
@@ -169,7 +169,7 @@ class Verdicts(Subject):
         return labels | _stray_labels(truth, classes)
 
 
-def _stray_labels(truth: Part, classes: Classes) -> Tally:
+def _stray_labels(truth: Role, classes: Classes) -> Tally:
     """The check that labels are among the known categories; true and false go with all of them."""
     if classes.known is None or truth.dtype == pl.Boolean:
         return Tally()
@@ -189,7 +189,7 @@ def _stray_labels(truth: Part, classes: Classes) -> Tally:
     )
 
 
-def check_truth(truth: Part, category: Part, success: tuple[Category, ...] | None) -> None:
+def check_truth(truth: Role, category: Role, success: tuple[Category, ...] | None) -> None:
     """Refuse labels of another kind than the verdicts; true and false go with all verdicts."""
     if truth.dtype == pl.Boolean:
         return
@@ -244,14 +244,14 @@ UNCORRECTED = (
 )  # fmt: skip
 
 
-def _is_right(truth: Part, classes: Classes) -> pl.Expr:
+def _is_right(truth: Role, classes: Classes) -> pl.Expr:
     """Whether a label says that the answer is right; null without a label."""
     if truth.dtype == pl.Boolean:
         return pl.col(TRUTH)
     return _is_any(classes.success or (1,), truth)
 
 
-def _is_any(categories: tuple[Category, ...], truth: Part) -> pl.Expr:
+def _is_any(categories: tuple[Category, ...], truth: Role) -> pl.Expr:
     """Whether a label is one of some categories; null without a label."""
     never = pl.when(pl.col(TRUTH).is_not_null()).then(pl.lit(False))  # noqa: FBT003
     held = [category_literal(category, truth.dtype) for category in categories]
@@ -384,9 +384,9 @@ class VerdictLaw(Law):
 
     def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata; under one judge the errors that models share cancel."""
-        judge, places = self.judges.judge[models.places], models.places.ravel()
+        judge, places = self.judges.judge[models.groups], models.groups.ravel()
         if (judge != judge[:, :1]).any():
-            return StretchedLaw().compared(models)
+            return RangeLaw().compared(models)
         low, high = models.metric.support
         law = EstimateLaw(replace(self.noisy, low=low, width=high - low))
         asked, rates = law.single_questions(models), self.judges.rates.at(places)
@@ -396,7 +396,7 @@ class VerdictLaw(Law):
             verdicts = MeasuredPairs.from_side(side, asked, a, b)
             return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
 
-        return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
+        return Comparison(Compared.from_numbers(*models.reported), between, models.limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -408,17 +408,17 @@ class DrawLaw(Law):
 
     def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata; under one judge slopes subtract before they are squared."""
-        if np.isnan(self.noisy.variance[models.places]).all():
-            return StretchedLaw().compared(models)
+        if np.isnan(self.noisy.variance[models.groups]).all():
+            return RangeLaw().compared(models)
 
-        def between(a: Ints, b: Ints) -> ReachPairs:
-            row = np.arange(len(models.places))[:, None]
-            first, other = models.places[row, a], models.places[row, b]
+        def between(a: Ints, b: Ints) -> AsymmetricPairs:
+            row = np.arange(len(models.groups))[:, None]
+            first, other = models.groups[row, a], models.groups[row, b]
             noise = np.sqrt(self._variances(first, other))
             gap = self.noisy.estimate[first] - self.noisy.estimate[other]
-            return ReachPairs(gap, noise, noise, noise, models.limit)
+            return AsymmetricPairs(gap, noise, noise, noise, models.limit)
 
-        return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
+        return Comparison(Compared.from_numbers(*models.reported), between, models.limit)
 
     def _variances(self, first: Ints, other: Ints) -> Floats:
         """Variances of the differences of groups, (S, P)."""
@@ -615,7 +615,7 @@ class JudgedNumbers:
         counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), accuracy.estimate
         numbers = estimate, estimate, accuracy.sigma, accuracy.lo, accuracy.hi
         facts = {JUDGED: judged, LABEL_COUNT: counts}
-        return Scores.from_numbers("calibrated", numbers, StretchedLaw(), facts)
+        return Scores.from_numbers("calibrated", numbers, RangeLaw(), facts)
 
     def _warn_of_contradictions(self, sample: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
@@ -641,7 +641,7 @@ class JudgedNumbers:
         return Scores.from_numbers(
             "calibrated",
             (truth, truth, sigma, accuracy.lo, accuracy.hi),
-            StretchedLaw() if noisy is None else VerdictLaw(noisy, self.judges),
+            RangeLaw() if noisy is None else VerdictLaw(noisy, self.judges),
             self._facts(judged),
         )
 
@@ -704,7 +704,7 @@ class JudgedInference(Inference):
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics of success and failure, for each draw size and cell."""
-        judges: CellJudges = cells.known["judges"]  # as they were prepared
+        judges: CellJudges = cells.findings["judges"]  # as they were prepared
         states = cells.seen_as("success")
         clusters = cells.clusters if self.target == "population" else None
         clusters = clusters and clusters.binary([*cells.classes.successful])
@@ -732,9 +732,9 @@ class JudgedInference(Inference):
         # sample share them, so that the ends are means of the ends.
         mu, lo, hi = numbers.mu, numbers.lo, numbers.hi
         if not self.labelled:
-            return strata.mean(lo), strata.mean(hi), StretchedLaw()
+            return strata.mean(lo), strata.mean(hi), RangeLaw()
         mean, (below, above) = strata.mean(mu), map(strata.root_of_squares, (mu - lo, hi - mu))
-        return mean - below, mean + above, StretchedLaw()
+        return mean - below, mean + above, RangeLaw()
 
 
 COLUMNS: dict[str, pl.DataType] = {

@@ -19,7 +19,7 @@ from polars_scorio.counting.checks import (
     joined_list,
     least_number,
 )
-from polars_scorio.counting.log import Part, Trials
+from polars_scorio.counting.log import Role, Trials
 from polars_scorio.counting.roles import is_label
 from polars_scorio.counting.tally import success_count
 from polars_scorio.maths.array_rows import Floats, Ints
@@ -97,7 +97,7 @@ class AnswerVotes(ViewSubject):
         )
 
 
-def _answer_rules(part: Part, trials: Trials) -> tuple[Rule, ...]:
+def _answer_rules(part: Role, trials: Trials) -> tuple[Rule, ...]:
     """An answer is right or wrong; and, if missing outcomes are an error, there has to be one."""
     twofold = Rule(
         pl.col(TWOFOLD).is_not_null(),
@@ -128,7 +128,7 @@ def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return pl.when(answer.is_not_null()).then(text)
 
 
-def _twofold_words(part: Part, right: pl.Expr, votes: pl.Expr) -> pl.Expr:
+def _twofold_words(part: Role, right: pl.Expr, votes: pl.Expr) -> pl.Expr:
     """The finding on an answer that is both right and wrong; null for all other answers."""
     quote = "'" if is_label(part.dtype) else ""
     # Bytes need not be text.

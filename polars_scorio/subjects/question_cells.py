@@ -22,7 +22,7 @@ from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.interval import Weighted
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.metrics.metric import Answer, Metric
+from polars_scorio.metrics.metric import Metric, MetricOfCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,7 +57,7 @@ class QuestionCells:
     clusters: Subgroups[States] | None  # the questions of the groups in their clusters
     strata: Subgroups[States] | None = None  # and in the strata of a pool, with their weights
     stratum: Ints | None = None  # of each group, which have ranges of their own; None: all one
-    known: dict[str, Any] = field(default_factory=dict)  # what subjects found out of the groups
+    findings: dict[str, Any] = field(default_factory=dict)  # by subjects, of the groups
 
     @classmethod
     def read(
@@ -159,9 +159,9 @@ class QuestionCells:
 
     def once(self, name: str, find: Callable[[], FoundT]) -> FoundT:
         """A finding of a subject about the groups, under its name."""
-        if name not in self.known:
-            self.known[name] = find()
-        return cast("FoundT", self.known[name])
+        if name not in self.findings:
+            self.findings[name] = find()
+        return cast("FoundT", self.findings[name])
 
     def column(self, name: str) -> Floats:
         """A column of numbers of each row, NaN for null."""
@@ -322,7 +322,7 @@ class Subject(Need):
         return cls()
 
     @classmethod
-    def listed(cls, answer: Answer, roles: Roles) -> Listed | None:  # noqa: ARG003 - of some
+    def listed(cls, answer: MetricOfCounts, roles: Roles) -> Listed | None:  # noqa: ARG003 - of some
         """The lists that an answer about groups needs if their column holds floats."""
         return None
 

@@ -50,7 +50,7 @@ class SampleLaw(Law):
 
     def numbers(self, models: StrataModels) -> ModelNumbers:
         """Mean, standard error and interval of each model by itself."""
-        return self._numbers_at(models, np.full((len(models.places), 1), models.z))
+        return self._numbers_at(models, np.full((len(models.groups), 1), models.z))
 
     def _numbers_at(self, models: StrataModels, c: Floats) -> ModelNumbers:
         """The numbers at critical values (S, L) of one look, with what runs bring to them."""
@@ -143,15 +143,15 @@ class SharedQuestions(NamedTuple):
 
 def shared_questions(models: StrataModels) -> SharedQuestions:
     """The questions of the models of some strata, which have the same ones."""
-    refuse_large_covariance(models.places.shape[1])
+    refuse_large_covariance(models.groups.shape[1])
     table, estimates = models.table, models.table.estimates(models.metric, models.view, models.k)
     assert estimates is not None  # as the options of a comparison see to
-    empty = [np.empty((0, models.places.shape[1]), np.int64)]
-    rows = np.concatenate([*empty, *(table.rows_of(groups) for groups in models.places)])
+    empty = [np.empty((0, models.groups.shape[1]), np.int64)]
+    rows = np.concatenate([*empty, *(table.rows_of(groups) for groups in models.groups)])
     cluster, weight = (
         None if each is None else each[rows[:, 0]] for each in (table.cluster, table.weight)
     )
-    sizes = table.size[models.places[:, 0]]
+    sizes = table.size[models.groups[:, 0]]
     return SharedQuestions(estimates[rows], table.trials[rows], sizes, cluster, weight)
 
 
@@ -162,7 +162,7 @@ def shared_sample(models: StrataModels, planned: int | None) -> Sample:
     unit = np.repeat(np.broadcast_to(scale.unit, (shared.sizes.size, 1)), shared.sizes, axis=0)
     of_strata = shared.first, scale.span, shared.cluster, shared.weight
     paired = paired_means(shared.values / unit, *of_strata)
-    draw = None if models.of_rewards else models.metric.draw(models.k)
+    draw = None if models.scores_rewards else models.metric.draw(models.k)
     if draw is None or not scale.span:
         return Sample(paired, scale, information=information)
     bias = largest_bias(draw, shared.trials.ravel()).reshape(shared.values.shape)
@@ -189,13 +189,13 @@ class Scale(NamedTuple):
     @classmethod
     def from_models(cls, models: StrataModels) -> Scale:
         """The scale of a metric, or of the rewards of the models of each stratum."""
-        if not models.of_rewards:
+        if not models.scores_rewards:
             low, high = models.metric.support
             ends = models.metric.support
             if models.metric.bounds is not None:
                 ends = tuple(np.clip(ends, *models.metric.bounds).tolist())
             return cls(low, high - low if low < high else 1.0, ends, float(low < high))
-        least, width = (each[models.places] for each in models.table.ranges(models.metric))
+        least, width = (each[models.groups] for each in models.table.ranges(models.metric))
         lowest = least.min(axis=1, keepdims=True)
         highest = (least + width).max(axis=1, keepdims=True)
         # Rewards that are all equal tell nothing of their range.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from polars_scorio.arguments import PLANS, View
 from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison, Inner, stretched
+from polars_scorio.maths.comparison import Compared, Comparison, from_ranges
 from polars_scorio.maths.credit_numbers import (
     Numbers,
     sample_numbers,
@@ -242,11 +242,7 @@ class Scores(NamedTuple):
         """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
         refuse_outside(numbers.estimate, metric)
         lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
-        law = (
-            StretchedLaw()
-            if numbers.noisy is None
-            else EstimateLaw.from_noisy(numbers.noisy, metric)
-        )
+        law = RangeLaw() if numbers.noisy is None else EstimateLaw.from_noisy(numbers.noisy, metric)
         mu = numbers.estimate
         return cls("calibrated", mu, mu, Noise(numbers.sigma), lo, hi, law)
 
@@ -370,7 +366,7 @@ class StrataModels:
     k: int | None
     confidence: float  # of the intervals
     table: QuestionTable
-    places: Ints  # groups of each stratum, (S, L)
+    groups: Ints  # of each stratum, (S, L)
     scores: Scores  # of all groups
     known: dict[Law, Any] = field(default_factory=dict)  # what a law has worked out
 
@@ -379,7 +375,7 @@ class StrataModels:
         compared = self.scores.law.compared(self)
         if self.runs is None:
             return compared
-        low, high = (-np.inf, np.inf) if self.of_rewards else self.metric.support
+        low, high = (-np.inf, np.inf) if self.scores_rewards else self.metric.support
         return replace(compared, runs=self.runs, limit=np.minimum(compared.limit, high - low))
 
     def numbers(self) -> ModelNumbers:
@@ -407,7 +403,7 @@ class StrataModels:
         result, runs = self.scores.law.further(self, sides, planned), self.runs
         if runs is None:
             return result
-        row = np.arange(len(self.places))[:, None]
+        row = np.arange(len(self.groups))[:, None]
         first, *second = (runs.at((row, side)) for side in sides)
         part = first.less(second[0]) if second else first.by_score
         fewer = np.min([self.typical_trials[row, side] for side in sides], axis=0)
@@ -417,14 +413,14 @@ class StrataModels:
     def typical_trials(self) -> Floats:
         """Trials of a question of each model: the harmonic mean, by which noise falls."""
         states = self.table.cells.fitted
-        return np.asarray((1 / states.mean(1 / states.n))[self.places])
+        return np.asarray((1 / states.mean(1 / states.n))[self.groups])
 
     @property
     def reported(self) -> ModelNumbers:
         """Mu, sigma, lo and hi of each model in the report."""
         scores = self.scores
         mu, sigma, lo, hi = (
-            each[self.places] for each in (scores.mu, scores.sigma, scores.lo, scores.hi)
+            each[self.groups] for each in (scores.mu, scores.sigma, scores.lo, scores.hi)
         )
         return mu, sigma, lo, hi
 
@@ -432,17 +428,17 @@ class StrataModels:
     def runs(self) -> ScoreRuns | None:
         """The part of runs in each model; None: nothing is seen."""
         shared = self.scores.noise.shared
-        return None if shared is None else shared.at(self.places)
+        return None if shared is None else shared.at(self.groups)
 
     @property
-    def of_rewards(self) -> bool:
+    def scores_rewards(self) -> bool:
         """Whether the numbers are those of real-valued rewards, with a range of each stratum."""
         return bool(self.view == "rewards")
 
     @property
     def limit(self) -> float:
         """The largest difference; of rewards it ends where their range does."""
-        bounds = None if self.of_rewards else self.metric.bounds
+        bounds = None if self.scores_rewards else self.metric.bounds
         return np.inf if bounds is None else bounds[1] - bounds[0]
 
     @property
@@ -452,26 +448,26 @@ class StrataModels:
 
     def look_critical(self, confidence: Floats | float) -> Floats:
         """Critical values (S, L) of the interval of each model by itself; confidence: (S, 1)."""
-        c = np.broadcast_to(scipy.special.ndtri((1 + confidence) / 2), self.places.shape)
+        c = np.broadcast_to(scipy.special.ndtri((1 + confidence) / 2), self.groups.shape)
         return c if self.information is None else anytime_critical(c, self.information)
 
     @property
     def single(self) -> Mask:
         """Models of which no question has more than one trial."""
         states = self.table.cells.fitted
-        return np.asarray((states.trials == states.size)[self.places])
+        return np.asarray((states.trials == states.size)[self.groups])
 
     @property
     def information(self) -> Floats | None:
         """Information of each model over the planned one, if intervals hold at every look."""
         facts = self.scores.facts.get(INFORMATION)
-        return None if facts is None else np.asarray(facts[self.places], dtype=np.float64)
+        return None if facts is None else np.asarray(facts[self.groups], dtype=np.float64)
 
     def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues | None]:
         """The questions of each stratum, in units of a width above a least value; or None."""
         estimates = self.table.estimates(self.metric, self.view, self.k)
         if estimates is None:
-            return [None] * len(self.places)
+            return [None] * len(self.groups)
         weight = self.table.weight
         low, width = (np.broadcast_to(each, self.table.size.size) for each in (low, width))
 
@@ -481,7 +477,7 @@ class StrataModels:
             values = (estimates[rows] - low[first]) / (width[first] or 1.0)
             return QuestionValues(values, share / share.sum())
 
-        return [of_stratum(models) for models in self.places]
+        return [of_stratum(models) for models in self.groups]
 
 
 class Law(ABC):
@@ -510,7 +506,7 @@ class Law(ABC):
     ) -> Forecast:
         """Columns (S, P), or pairs, after further trials of each question, or questions."""
         known = models.reported[0], self.trial_noise(models), models.typical_trials
-        row = np.arange(len(models.places))[:, None]
+        row = np.arange(len(models.groups))[:, None]
         mu, noise, each = ([x[row, side].ravel() for side in sides] for x in known)
         gap = mu[0] - mu[1] if len(sides) > 1 else mu[0]
         return TrialsAhead.from_noise(gap, [*zip(noise, each, strict=True)], planned)
@@ -520,7 +516,7 @@ class Law(ABC):
         lowest, highest = self.ends_at(models, models.look_critical(confidence))
         _, _, lo, hi = models.reported
         # The bounds of rewards are a range, in which all ends lie.
-        bounds = None if models.of_rewards else models.metric.bounds
+        bounds = None if models.scores_rewards else models.metric.bounds
         low, high = (-np.inf, np.inf) if bounds is None else bounds
         return np.minimum(np.maximum(lowest, low), lo), np.maximum(np.minimum(highest, high), hi)
 
@@ -532,13 +528,13 @@ class Law(ABC):
         return lo, hi
 
 
-class StretchedLaw(Law):
+class RangeLaw(Law):
     """Intervals without a variance, such as means over strata, which differences stretch."""
 
     def compared(self, models: StrataModels) -> Comparison:
         """Differences reach as far as the intervals of both models."""
         z = models.look_critical(models.confidence)
-        return stretched(models.reported, z, models.limit, models.information)
+        return from_ranges(models.reported, z, models.limit, models.information)
 
 
 class VarianceLaw(Law):
@@ -548,17 +544,17 @@ class VarianceLaw(Law):
 
     def side(self, models: StrataModels) -> Side:
         """The estimates of the models, stratum after stratum."""
-        return self.noisy.at(models.places.ravel())
+        return self.noisy.at(models.groups.ravel())
 
     def single_questions(self, models: StrataModels) -> list[QuestionValues | None]:
         """The questions of each stratum, if pairs are made from them."""
-        return [None] * len(models.places)
+        return [None] * len(models.groups)
 
     def compared(self, models: StrataModels) -> Comparison:
         """Differences follow from the intervals of both models, or from their questions."""
         between = partial(MeasuredPairs.from_side, *self._compared(models))
-        inner = Inner.from_numbers(*models.reported)
-        return Comparison(inner, between, models.limit, information=models.information)
+        compared = Compared.from_numbers(*models.reported)
+        return Comparison(compared, between, models.limit, information=models.information)
 
     def _compared(self, models: StrataModels) -> tuple[Side, list[QuestionValues | None]]:
         """The estimates of the models, and the questions of single trials."""
@@ -590,11 +586,11 @@ class EstimateLaw(VarianceLaw):
 
     def trial_noise(self, models: StrataModels) -> Floats:
         """Squared noise of the trials, with what is uncertain of it."""
-        noisy = self.noisy.at(models.places.ravel())
+        noisy = self.noisy.at(models.groups.ravel())
         # Single trials that agree have no sigma, but their interval knows what they do not show.
         lo, hi = noisy.ends(scipy.special.ndtr(-1.0))
         noise = np.where(noisy.sigma == 0, (hi - lo) ** 2, noisy.sigma**2 * noisy.factor)
-        return noise.reshape(models.places.shape)
+        return noise.reshape(models.groups.shape)
 
     def single_questions(self, models: StrataModels) -> list[QuestionValues | None]:
         """The questions of models with one trial of each; NaN: of models with more."""

@@ -50,13 +50,13 @@ def log():
 @pytest.fixture
 def calls(monkeypatch):
     """How many groups each call of Python was given."""
-    seen, answer = [], counted.Answer.__call__
+    seen, answer = [], counted.MetricOfCounts.__call__
 
-    def counting(self: counted.Answer, counts: np.ndarray) -> pl.Series:
+    def counting(self: counted.MetricOfCounts, counts: np.ndarray) -> pl.Series:
         seen.append(len(counts))
         return answer(self, counts)
 
-    monkeypatch.setattr(counted.Answer, "__call__", counting)
+    monkeypatch.setattr(counted.MetricOfCounts, "__call__", counting)
     return seen
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
-from polars_scorio.maths.comparison import Family, stretched
+from polars_scorio.maths.comparison import Family, from_ranges
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.study.posterior import posterior_comparison
 from tests.decisions.counted import counted
@@ -42,7 +42,7 @@ def test_the_leader_is_one_of_them_and_few_comparisons_leave_out_more(models, co
     for scores in (
         posterior_comparison(ps.avg(), mu, sigma, beta=False),
         posterior_comparison(ps.avg(), mu, sigma, beta=True),
-        stretched((mu, sigma, lo, hi), 2.0, 1.0),
+        from_ranges((mu, sigma, lo, hi), 2.0, 1.0),
     ):
         possible = Family(confidence).could_be_best(scores)
         assert possible[0, mu.argmax()]

@@ -16,7 +16,7 @@ from polars_scorio.display.media.marks import palette
 from polars_scorio.display.numbers import Unit
 from polars_scorio.display.page import story_card
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Story, Wishes, read_story
+from polars_scorio.display.story import Story, StoryOptions, read_story
 from tests.display.html.logs import models, page_of
 from tests.display.html.test_sections import improving_run
 from tests.made_logs import long
@@ -33,14 +33,14 @@ def log_of(rates, questions=60, trials=4, seed=2):
 
 
 def found(log, metric=None, **roles) -> Story:
-    asked = Wishes(() if metric is None else (metric,), Settings())
+    asked = StoryOptions(() if metric is None else (metric,), Settings())
     *_, story = read_story(log.lazy(), Roles(**roles), asked)
     assert isinstance(story, Story)
     return story
 
 
 def gated_story(log, **roles) -> Story:
-    *_, story = read_story(log.lazy(), Roles(**roles), Wishes((), Settings(), "m00", 0.02))
+    *_, story = read_story(log.lazy(), Roles(**roles), StoryOptions((), Settings(), "m00", 0.02))
     assert isinstance(story, Story)
     return story
 

@@ -13,14 +13,14 @@ from scipy.special import ndtr, ndtri, stdtr
 from scipy.stats import studentized_range
 
 from polars_scorio.decisions.gate import GatePlan, gate_verdicts
-from polars_scorio.maths.comparison import Comparison, Family, Inner, sampled, stretched
+from polars_scorio.maths.comparison import Compared, Comparison, Family, from_ranges, sampled
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.credits import fixed_gains
 from polars_scorio.maths.families import (
     anytime_critical,
-    first_stretch,
+    first_end,
     holm_adjusted,
-    last_stretch,
+    last_end,
     planned_look_critical,
     rising_band,
     shared_error,
@@ -48,24 +48,24 @@ def cases(rule):
 def normal_models(mu, sigma):
     """Models of one stratum with independent normal errors."""
     mu, sigma = np.array([mu]), np.array([sigma])
-    return stretched((mu, sigma, mu - Z * sigma, mu + Z * sigma), Z)
+    return from_ranges((mu, sigma, mu - Z * sigma, mu + Z * sigma), Z)
 
 
 def every_pair(models):
-    return np.triu_indices(models.inner.value.shape[1], 1)
+    return np.triu_indices(models.numbers.value.shape[1], 1)
 
 
 def answers(models, confidence=0.95, scope="all pairs"):
     """Ranks, tiers and the set of the best of one stratum."""
     family = Family(confidence, scope)
-    places, here = family.places(models), np.isfinite(models.inner.value)
+    places, here = family.standings(models), np.isfinite(models.numbers.value)
     lo, hi = rank_ranges(places.better, places.worse, here)
     return lo[0], hi[0], places.tier[0], family.could_be_best(models)[0]
 
 
 def best_chances(models):
     """The chance of each model of one stratum to be the best."""
-    value, _, mid, lo, hi = models.inner
+    value, _, mid, lo, hi = models.numbers
     if models.joint is not None:
         mid, (lo, hi) = value, models.joint.models(0.5).ends(0.025)
     return leading_chances(value, [mid, lo, hi], models.z)[0]
@@ -184,10 +184,10 @@ def counted_models(successes):
         *([(3, c, n) for c, n in Counter(column.tolist()).items()] for column in successes.T)
     )
     (side,) = credit_estimates(Weighted(states), [fixed_gains(np.ones(1))])
-    inner = Inner.from_numbers(
+    compared = Compared.from_numbers(
         side.mu[None], side.sigma[None], *(e[None] for e in side.ends(0.025))
     )
-    return Comparison(inner, partial(MeasuredPairs.from_side, side, [None]), limit=1.0)
+    return Comparison(compared, partial(MeasuredPairs.from_side, side, [None]), limit=1.0)
 
 
 @st.composite
@@ -239,7 +239,7 @@ def test_a_model_is_better_if_and_only_if_zero_lies_outside(tables, data, confid
 def test_fewer_models_or_a_baseline_undo_no_verdict(tables, data, confidence):
     table = data.draw(tables)
     models = table.models()
-    most = models.inner.value.size - 1
+    most = models.numbers.value.size - 1
     kept = np.array(sorted(data.draw(st.sets(st.integers(0, most), min_size=2))))
     fewer = table.models(kept)
     a, b = every_pair(fewer)
@@ -266,7 +266,7 @@ def test_more_confidence_names_no_more_models(tables, data, confidence, share):
 @given(st.data(), CONFIDENCES)
 def test_ranks_tiers_and_the_best_agree(tables, data, confidence):
     models = data.draw(tables).models()
-    value = models.inner.value[0]
+    value = models.numbers.value[0]
     order = np.argsort(np.argsort(-value, kind="stable"), kind="stable") + 1
     for scope in ("all pairs", "all with the baseline"):
         lo, hi, tier, best = answers(models, confidence, scope)
@@ -287,7 +287,7 @@ def test_lower_is_better_turns_all_round(tables, data, confidence):
     table = data.draw(tables)
     family = Family(confidence, "all pairs")
     lower, turned = table.models().reversed(), table.reversed()
-    for one, other in zip(family.places(lower), family.places(turned), strict=True):
+    for one, other in zip(family.standings(lower), family.standings(turned), strict=True):
         assert (one == other).all()
     assert (family.could_be_best(lower) == family.could_be_best(turned)).all()
 
@@ -302,7 +302,7 @@ def test_models_without_a_number_do_not_count():
     lo, hi, tier, best = answers(alone)
     assert (lo[0], hi[0], tier[0], best[0]) == (1, 1, 1, True)
     assert Family(0.95, "all pairs").verdicts(alone, *every_pair(alone))[0].shape == (1, 0)
-    empty = stretched(tuple(np.empty((4, 0, 3))), Z)
+    empty = from_ranges(tuple(np.empty((4, 0, 3))), Z)
     assert Family(0.95, "all pairs").verdicts(empty, *every_pair(empty))[0].shape == (0, 3)
 
 
@@ -413,17 +413,17 @@ def test_draws_without_a_number_and_thresholds():
 def test_verdicts_are_read_from_both_ends(case):
     lo, hi = np.array(case["lo"]), np.array(case["hi"])
     curve = np.array(case["k"]), 1.0 * (lo > 0) - (hi < 0), np.ones(lo.size, bool)
-    for name, stretch in (("first", first_stretch(*curve)), ("last", last_stretch(*curve))):
+    for name, stretch in (("first", first_end(*curve)), ("last", last_end(*curve))):
         found = [int(stretch.sign), int(stretch.reach)]
         assert found == (case[name] or [0, 0])
 
 
 def test_a_curve_ends_where_its_points_end():
     k, sign = np.array([1, 2, 4, 8]), np.array([1, 1, -1, np.nan])
-    assert [int(each) for each in first_stretch(k, sign, ~np.isnan(sign))] == [1, 2]
-    assert [int(each) for each in last_stretch(k, sign, ~np.isnan(sign))] == [-1, 4]
+    assert [int(each) for each in first_end(k, sign, ~np.isnan(sign))] == [1, 2]
+    assert [int(each) for each in last_end(k, sign, ~np.isnan(sign))] == [-1, 4]
     nothing = np.full(4, np.nan)
-    assert [int(each) for each in first_stretch(k, nothing, ~np.isnan(nothing))] == [0, 0]
+    assert [int(each) for each in first_end(k, nothing, ~np.isnan(nothing))] == [0, 0]
 
 
 def test_a_curve_that_never_falls_has_a_band_that_never_falls():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from polars_scorio.maths.comparison import stretched
+from polars_scorio.maths.comparison import from_ranges
 from polars_scorio.maths.covariance import Paired
 from polars_scorio.maths.power import removable_share
 from polars_scorio.maths.ranks import (
@@ -53,8 +53,8 @@ def test_models_are_compared_in_parts():
     mu, c = random.random((5, 200)), random.random((5, 1))  # of five strata: two parts
     sigma = np.full_like(mu, 1 / 3)
     sigma[0, 3] = np.nan
-    models = stretched((mu, sigma, mu - sigma, mu + sigma), 1.0)
-    value = models.inner.value
+    models = from_ranges((mu, sigma, mu - sigma, mu + sigma), 1.0)
+    value = models.numbers.value
     differs = np.abs(value[:, :, None] - value[:, None, :]) > c[:, None] * np.sqrt(2) / 3
     np.testing.assert_array_equal(models.differs(c), differs)
 

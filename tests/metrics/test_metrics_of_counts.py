@@ -10,8 +10,8 @@ import polars_scorio as ps
 from polars_scorio.metrics.metric import (
     INFINITE,
     POSTERIOR,
-    Answer,
     DrawMetric,
+    MetricOfCounts,
     number_column,
     quiet_infinities,
 )
@@ -24,7 +24,7 @@ NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
     "metric", [ps.bayes(), ps.avg(), ps.pass_at_k(2), ps.geom_at_k(2)], ids=str
 )
 def test_rows_of_counts_have_the_published_numbers_of_a_question(metric):
-    found = Answer(metric, 0.8)(np.array([[1, 3], [0, 0], [4, 0]])).struct.unnest()
+    found = MetricOfCounts(metric, 0.8)(np.array([[1, 3], [0, 0], [4, 0]])).struct.unnest()
     expected = [
         outcomes({(4, right): 1}).scorio.report(metric, confidence=0.8, prior="uniform")
         for right in (3, 0)
@@ -35,14 +35,14 @@ def test_rows_of_counts_have_the_published_numbers_of_a_question(metric):
 
 
 def test_the_estimate_alone_is_a_column_of_floats():
-    answer = Answer(ps.pass_at_k(2), posterior=False)
+    answer = MetricOfCounts(ps.pass_at_k(2), posterior=False)
     assert answer.dtype == pl.Float64()
     assert answer(np.array([[1, 1], [0, 1]])).to_list() == [1.0, None]
-    assert Answer(ps.pass_at_k(2)).dtype == POSTERIOR
+    assert MetricOfCounts(ps.pass_at_k(2)).dtype == POSTERIOR
 
 
 def test_a_negative_power_of_zero_is_refused():
-    answer = Answer(ps.geom_at_k(2, unanimous_power=-1), posterior=False)
+    answer = MetricOfCounts(ps.geom_at_k(2, unanimous_power=-1), posterior=False)
     with pytest.raises(ValueError, match="a negative power of zero"):
         answer(np.array([[1, 1]]))
 

@@ -95,7 +95,7 @@ def test_ranks_gates_and_boards_follow(role, metric):
     )
     assert [gate[name] for name in ("diff", "lo", "hi")] == pytest.approx(
         [pair[name] for name in ("diff", "lo", "hi")],
-        abs=5e-3,  # intervals by labels are stretched from the confidence of the report
+        abs=5e-3,  # intervals by labels are from_ranges from the confidence of the report
     )
     assert gate["verdict"] == "undecided" or gate["extra_trials"] == 0
     assert gate["extra_trials"] in {None, 0}

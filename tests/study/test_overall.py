@@ -50,7 +50,7 @@ def mean(rows: list[dict[str, object]], name: str) -> float | None:
 
 
 def spread(rows: list[dict[str, object]], factors: list[float] | None = None) -> float:
-    """Standard deviation of the mean, of which each summand may be stretched before."""
+    """Standard deviation of the mean, of which each summand may be from_ranges before."""
     factors = factors or [1.0] * len(rows)
     pairs = zip(rows, factors, strict=True)
     return sqrt(sum((factor * row["sigma"]) ** 2 for row, factor in pairs)) / len(rows)

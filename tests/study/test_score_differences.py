@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.maths.comparison import BetaPairs, Comparison, Family, stretched
+from polars_scorio.maths.comparison import BetaPairs, Comparison, Family, from_ranges
 from polars_scorio.maths.families import standardized_differences
 from polars_scorio.study.posterior import posterior_comparison
 
@@ -30,7 +30,7 @@ def test_pairs_may_differ_from_stratum_to_stratum():
 def test_a_model_without_sigma_is_not_ranked():
     mu, sigma = np.array([[0.2, 0.8]]), np.array([[0.5, np.nan]])
     scores = posterior_comparison(ps.bayes(), mu, sigma, beta=False)
-    assert scores.inner.value[0].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
+    assert scores.numbers.value[0].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
 
 
 # Models by their unbiased estimates: what all their differences share.
@@ -42,7 +42,7 @@ A, B = np.triu_indices(3, 1)
 
 
 def models(limit=inf):
-    return stretched((MU, SIGMA, MU - Z * SIGMA, MU + Z * SIGMA), Z, limit)
+    return from_ranges((MU, SIGMA, MU - Z * SIGMA, MU + Z * SIGMA), Z, limit)
 
 
 def test_a_pair_is_decided_if_its_interval_leaves_out_zero():
@@ -57,8 +57,8 @@ def test_bounds_without_width_leave_no_difference():
 
 
 def test_a_model_with_a_range_is_not_ranked_and_not_compared():
-    ranged = stretched((MU, np.array([[np.nan, 0.1, 0.1]]), MU - 0.2, MU + 0.2), Z)
-    assert np.isnan(ranged.inner.value).tolist() == [[True, False, False]]
+    ranged = from_ranges((MU, np.array([[np.nan, 0.1, 0.1]]), MU - 0.2, MU + 0.2), Z)
+    assert np.isnan(ranged.numbers.value).tolist() == [[True, False, False]]
     found = ranged.differences(A, B, np.full((1, 3), Z))
     assert np.isnan(ranged.z(A, B)).tolist() == [[True, True, False]]
     assert not ranged.differs(np.array([[0.1]]))[:, 0].any()
@@ -67,14 +67,14 @@ def test_a_model_with_a_range_is_not_ranked_and_not_compared():
 
 
 def test_all_pairs_of_a_model_hold_at_one_value_larger_than_that_of_a_pair():
-    far = stretched((MU, MU / 10, MU / 2, 2 * MU), 1.0)
+    far = from_ranges((MU, MU / 10, MU / 2, 2 * MU), 1.0)
     of_one = "all with the baseline"
-    places = Family(0.95, of_one).places(far)
-    assert (places.better <= Family(0.5, of_one).places(far).better).all()
-    assert Family(0.95, of_one).places(models()).tier.tolist() == [[1, 2, 3]]
+    places = Family(0.95, of_one).standings(far)
+    assert (places.better <= Family(0.5, of_one).standings(far).better).all()
+    assert Family(0.95, of_one).standings(models()).tier.tolist() == [[1, 2, 3]]
 
 
-# Means over strata: their differences reach as far as their stretched intervals.
+# Means over strata: their differences reach as far as their from_ranges intervals.
 
 
 MEANS, ERRORS = np.array([[0.8, 0.5]]), np.array([[0.04, 0.03]])
@@ -83,7 +83,7 @@ PAIR = np.array([0]), np.array([1])
 
 
 def test_means_over_strata_reach_as_far_as_their_intervals():
-    models = stretched((MEANS, ERRORS, LO, HI), Z)
+    models = from_ranges((MEANS, ERRORS, LO, HI), Z)
     pair = models.differences(*PAIR, np.array([[Z]]))
     assert pair.sigma.item() == pytest.approx(0.05)
     assert pair.lo.item() == pytest.approx(0.3 - hypot(0.1, 0.06))
@@ -93,7 +93,7 @@ def test_means_over_strata_reach_as_far_as_their_intervals():
 
 
 def test_a_pair_with_a_range_has_no_sigma_and_is_not_decided():
-    models = stretched((MEANS, np.array([[np.nan, 0.03]]), LO, HI), Z)
+    models = from_ranges((MEANS, np.array([[np.nan, 0.03]]), LO, HI), Z)
     pair = models.differences(*PAIR, np.array([[Z]]))
     # The ends of both ranges: 0.7 - 0.56 and 0.85 - 0.45.
     assert (pair.lo.item(), pair.hi.item()) == pytest.approx((0.14, 0.4))

@@ -43,7 +43,7 @@ from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
-_FEW = 12  # models, for which questions are planned beside trials
+_MOST_PLANNED_MODELS = 12  # models, for which questions are planned beside trials
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 
 
@@ -199,7 +199,7 @@ class Scope:
         either = pl.concat([open_pairs.select(names), swapped])
         pairs = plan.collect().join(either, on=names, how="semi", maintain_order="left")
         needed = pairs.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
-        known = needed["extra_trials"].null_count() == 0 and len(self.models) > _FEW
+        known = needed["extra_trials"].null_count() == 0 and len(self.models) > _MOST_PLANNED_MODELS
         single = self.counts["question"].n_unique() == 1
         if needed.is_empty() or known or single or self.weights:
             return needed

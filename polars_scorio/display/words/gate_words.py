@@ -12,13 +12,13 @@ from polars_scorio.display.blocks import (
     Column,
     Drawing,
     Mood,
-    Role,
     Section,
     Style,
     TableBlock,
     TableRow,
     Text,
     Title,
+    Tone,
 )
 from polars_scorio.display.facts.gate_facts import FDR, CaseFacts, Changed, GateFacts, GateLine
 from polars_scorio.display.facts.ranking_facts import as_number
@@ -50,7 +50,7 @@ _CASES = {
 
 def tell_gate(facts: GateFacts) -> Account:
     """A gate, with clauses on what it rests on."""
-    said: list[tuple[Role, str]] = [("lede", _gate_lede(facts)), ("aside", _gate_aside(facts))]
+    said: list[tuple[Tone, str]] = [("lede", _gate_lede(facts)), ("aside", _gate_aside(facts))]
     clauses = [Text("clause", each) for each in gate_clauses(facts)]
     title, row, note = gate_title(facts), facts.worst, Text("note", _gate_note(facts))
     if row["baseline"] is None and row["at_least"] is None:  # there are no differences

@@ -62,12 +62,12 @@ def log_alerts(verdict: LogVerdict) -> list[Alert]:
 
 _OTHER = "Intervals and verdicts are about other runs like these, which run= names."
 _THESE = "Intervals and verdicts are about the runs of the log, not about others like these"
-_FEW = "too few runs are known to say how far others would be apart."
+_TOO_FEW_RUNS = "too few runs are known to say how far others would be apart."
 _ONE = "a page holds one success or failure of a question in a run. compare() reads them all."
 _RUNS = {
     "": ("", ""),
     "other": ("Other runs", _OTHER),
-    "few": ("These very runs", f"{_THESE}: {_FEW}"),
+    "few": ("These very runs", f"{_THESE}: {_TOO_FEW_RUNS}"),
     "untold": ("Runs not told apart", f"{_THESE}: {_ONE}"),
 }
 

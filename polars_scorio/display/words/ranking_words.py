@@ -20,13 +20,13 @@ from polars_scorio.display.blocks import (
     Column,
     Interval,
     Mood,
-    Role,
     Style,
     TableBlock,
     TableKind,
     TableRow,
     Text,
     Title,
+    Tone,
 )
 from polars_scorio.display.facts.ranking_facts import (
     FEW_QUESTIONS,
@@ -72,7 +72,7 @@ def basis(about: About) -> list[str]:
 
 
 def tell(
-    titles: Sequence[Title], said: Sequence[tuple[Role, str]], about: About | None, *after: Block
+    titles: Sequence[Title], said: Sequence[tuple[Tone, str]], about: About | None, *after: Block
 ) -> Account:
     """Titles, sentences, what they are about, and what stands below them."""
     few = "" if about is None or not about.few else f" on {about.few}"
@@ -93,7 +93,7 @@ def gap_words(unit: Unit, diff: float, lo: float, hi: float) -> str:
 
 def tell_ranking(facts: RankingFacts) -> Account:
     """Several models in their order."""
-    said: list[tuple[Role, str]] = [("plain", _tier_words(facts))]
+    said: list[tuple[Tone, str]] = [("plain", _tier_words(facts))]
     if facts.paired:
         said = [("lede", _ranking_lede(facts)), ("aside", _ranking_aside(facts))]
     title, note = ranking_title(facts), Text("note", _ranking_note(facts))
@@ -393,7 +393,7 @@ def tell_one_model(facts: OneModel) -> Account:
     """The share that a single model gets right, at one try and every time."""
     prefix = f"At {facts.place}: " * bool(facts.place)
     title = Title(prefix + _one_model_title(facts), "one model")
-    said: list[tuple[Role, str]] = [
+    said: list[tuple[Tone, str]] = [
         ("lede", _one_model_lede(facts)),
         ("aside", _flaky_words(facts)),
     ]

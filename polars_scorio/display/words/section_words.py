@@ -134,7 +134,7 @@ def _stratum_verdict(part: Board) -> Cell:
 
 
 _RELIABLE, _OFTEN = "Can it, and can you rely on it?", "At least once, or every time?"
-_LISTED, _FEW = 8, 5  # models below the fan, and of more models
+_LISTED, _LISTED_OF_MORE = 8, 5  # models below the fan, and of more models
 _FAINT = 8  # models, above which the others are faint
 
 
@@ -160,7 +160,7 @@ def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
         ]  # fmt: skip
     # Nobody relies on what is better if it is rare.
     title = _RELIABLE if fan.word == "right" else _OFTEN
-    rest = len(fan.models) - (_LISTED if len(fan.models) <= _LISTED else _FEW)
+    rest = len(fan.models) - (_LISTED if len(fan.models) <= _LISTED else _LISTED_OF_MORE)
     note = Text("note", f"{count_of(rest, 'more model')}: in the files of this page.")
     figures: list[Drawing | TableBlock | Text] = [_fan_drawing(fan, hues)]
     figures += [_fan_table(fan, hues, title), *[note] * (rest > 0)]
@@ -191,7 +191,7 @@ def _fan_table(fan: Fan, hues: Sequence[str], caption: str) -> TableBlock:
     heads = [("1 try", ""), (f"at least 1 of {top}", f"Pass@{top}"), (f"all {top}", f"Pass^{top}")]
     if fan.fractions:
         heads[1:] = [(f"best of {top}", ""), (f"worst of {top}", "")]
-    names = fan.models[: _LISTED if len(fan.models) <= _LISTED else _FEW]
+    names = fan.models[: _LISTED if len(fan.models) <= _LISTED else _LISTED_OF_MORE]
     first = "reward"
     if unit.percent and not fan.fractions:
         first = f"% {fan.word}" if fan.averaged else "% of the questions"

@@ -66,7 +66,7 @@ def test_no_other_ids_have_the_sum():
 @pytest.mark.parametrize("few", [0, 1, 10_000])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_only_questions_in_doubt_are_looked_at_again(engine, few, monkeypatch):
-    monkeypatch.setattr("polars_scorio.counting.refusals._FEW", few)
+    monkeypatch.setattr("polars_scorio.counting.refusals._MOST_LOOKED_UP", few)
     rows = log([[0, 1, 2], [5, 5], [3, 9], [7, 7, 7]], pl.Int64)
     assert complaint(rows.scorio.avg(), engine) == (2, 1, 2, 1)
     assert complaint(rows.filter(pl.col("question") != 1).scorio.avg(), engine) == (1, 3, 3, 1)

@@ -9,9 +9,9 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.media.drawings import figures_html
-from polars_scorio.display.page import Order, Page, made_page
+from polars_scorio.display.page import Page, PageCall, made_page
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Wishes
+from polars_scorio.display.story import StoryOptions
 from polars_scorio.metrics.metric import Metric
 
 _VOID = {"meta", "link", "br", "wbr"}
@@ -60,7 +60,9 @@ def page_of(
     """The page of a log; of a gate with a margin of two points unless another is given."""
     asked = Roles(**roles)
     margin = 0.02 if margin is None and baseline is not None else margin
-    order = Order.from_wishes(Wishes(metrics, settings, baseline, margin), asked, "log.html")
+    order = PageCall.from_options(
+        StoryOptions(metrics, settings, baseline, margin), asked, "log.html"
+    )
     made, _ = made_page(log.lazy(), asked, order)
     return made
 

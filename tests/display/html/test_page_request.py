@@ -5,14 +5,14 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.page import Order
+from polars_scorio.display.page import PageCall
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Wishes
+from polars_scorio.display.story import StoryOptions
 
 
 def call_of(*metrics: ps.Metric, settings: Settings | None = None, **roles: object) -> str:
-    asked = Wishes(tuple(metrics), settings or Settings())
-    return Order.from_wishes(asked, Roles(**roles), "log.html").call
+    asked = StoryOptions(tuple(metrics), settings or Settings())
+    return PageCall.from_options(asked, Roles(**roles), "log.html").call
 
 
 def test_without_any_choice_the_call_is_short():
@@ -38,13 +38,15 @@ def test_metrics_are_typed_as_they_print():
 
 
 def test_a_page_has_the_name_of_its_file_unless_it_has_a_title():
-    asked = Wishes((), Settings())
-    usual = Order.from_wishes(asked, Roles(), "log.html")
+    asked = StoryOptions((), Settings())
+    usual = PageCall.from_options(asked, Roles(), "log.html")
     assert (usual.title, usual.asked) == ("log.html", asked)
-    named = Order.from_wishes(asked, Roles(), "log.html", title="Nightly", call="scorio report x")
+    named = PageCall.from_options(
+        asked, Roles(), "log.html", title="Nightly", call="scorio report x"
+    )
     assert (named.title, named.call) == ("Nightly", "scorio report x")
 
 
 def test_metrics_are_checked_before_anything_is_read():
     with pytest.raises(TypeError, match="pass_at_k"):
-        Order.from_wishes(Wishes((ps.pass_at_k,), Settings()), Roles(), "log.html")
+        PageCall.from_options(StoryOptions((ps.pass_at_k,), Settings()), Roles(), "log.html")

@@ -13,9 +13,9 @@ from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import numbered_models
 from polars_scorio.display.media.card import card_svg
 from polars_scorio.display.media.terminal import Screen, told_lines
-from polars_scorio.display.page import Order, finding_table, made_page, story_card
+from polars_scorio.display.page import PageCall, finding_table, made_page, story_card
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.story import Story, Wishes, read_story
+from polars_scorio.display.story import Story, StoryOptions, read_story
 from polars_scorio.display.words.log_words import numbered_words
 from tests.display.html.logs import models, page_of
 from tests.made_logs import long
@@ -65,7 +65,7 @@ def test_unchecked_unequal_and_single_trials():
 def test_runs_that_are_not_whole():
     totals = pl.DataFrame({"model": ["m00", "m01"], "planned": [48, 60], "reported": [0.5, None]})
     totals = totals.with_columns(recomputed="reported")
-    order = Order.from_wishes(Wishes((), Settings()), Roles(), "log.html")
+    order = PageCall.from_options(StoryOptions((), Settings()), Roles(), "log.html")
     page, _ = made_page(models(2).lazy(), Roles(), order, totals=totals)
     (alert,) = page.alerts
     assert alert.title == "Unfinished runs"
@@ -144,7 +144,7 @@ def test_errors_of_one_model_are_said_first():
 
 
 def test_every_medium_says_below_its_title_that_one_model_has_more_errors():
-    asked = Wishes((), Settings())
+    asked = StoryOptions((), Settings())
     *_, story = read_story(timed_out().lazy(), Roles(success=("right",)), asked)
     assert isinstance(story, Story)
     said = "Errors count as failures: 34 % of m01, 0.0 % of m00"
