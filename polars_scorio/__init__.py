@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from polars_scorio.accessors.expressions import ScorioExpr
     from polars_scorio.accessors.frame import Scorio, scorio
     from polars_scorio.counting.categories import SuccessWarning
-    from polars_scorio.counting.cluster_samples import ClusterWarning
     from polars_scorio.counting.coverage import LogWarning, from_successes
     from polars_scorio.counting.engines import count_trials
     from polars_scorio.counting.judge_counts import judge
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from polars_scorio.metrics import *
     from polars_scorio.metrics import spectrum_weights
     from polars_scorio.study.log_checks import CheckWarning
-    from polars_scorio.study.report import PriorWarning
+    from polars_scorio.study.report import ClusterWarning, PriorWarning
     from polars_scorio.study.run_terms import RunWarning
     from polars_scorio.subjects.of_costs import CostWarning
     from polars_scorio.subjects.of_verdicts import JudgeWarning
@@ -97,7 +96,6 @@ _ROOMS = {
     "accessors.expressions": "ScorioExpr",
     "accessors.frame": "Scorio scorio",
     "counting.categories": "SuccessWarning",
-    "counting.cluster_samples": "ClusterWarning",
     "counting.coverage": "LogWarning from_successes",
     "counting.engines": "count_trials",
     "counting.judge_counts": "judge",
@@ -113,7 +111,7 @@ _ROOMS = {
     "subjects.of_costs": "CostWarning",
     "subjects.of_verdicts": "JudgeWarning",
     "study.log_checks": "CheckWarning",
-    "study.report": "PriorWarning",
+    "study.report": "ClusterWarning PriorWarning",
     "study.run_terms": "RunWarning",
 }
 # Beside those of the core: each is a file, and a line here; in the order in which faults are named.

@@ -61,7 +61,7 @@ def text_paragraphs(page: Path) -> Iterator[str]:
         yield " ".join(line for line in paragraph.split() if not paragraph.startswith(("|", "#")))
 
 
-PUBLIC_STUDY = ("report", "request", "overall", "priors")
+PUBLIC_STUDY = ("report", "request")
 
 
 def quoting_pages() -> Iterator[Path]:

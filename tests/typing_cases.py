@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from polars_scorio.decisions.best import best
+from polars_scorio.decisions.rank import best
 from polars_scorio.decisions.reruns import reruns
 
 if TYPE_CHECKING:

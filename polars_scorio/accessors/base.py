@@ -521,7 +521,7 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).population().select(pl.col("mean", "icc").round(2)).row(0)
         (0.5, 0.61)
         """
-        from polars_scorio.study.priors import population
+        from polars_scorio.decisions.question_analysis import population
 
         return self._rows(population, w, earlier=prior, **options)
 

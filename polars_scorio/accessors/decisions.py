@@ -191,7 +191,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> row["model"], round(row["estimate"], 3), row["could_be_best"]
         ('ada', 0.792, ['ada', 'bob'])
         """
-        from polars_scorio.decisions.best import best
+        from polars_scorio.decisions.rank import best
 
         return self._rows(best, metric, candidates=candidates, overall=overall, **options)
 

@@ -23,7 +23,7 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.decisions.question_analysis import shared_difficulty
-from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.families import tukey_critical
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.power import Design, smallest_difference
 

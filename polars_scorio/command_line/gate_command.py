@@ -26,8 +26,8 @@ from polars_scorio.command_line.log_input import (
 from polars_scorio.command_line.messages import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
-from polars_scorio.decisions.case_gate import case_ids, without_questions
 from polars_scorio.decisions.gate import ONE_MODEL
+from polars_scorio.decisions.regressed_questions import case_ids, without_questions
 from polars_scorio.display.facts.gate_facts import ALL, GateFacts, gate_rows, regressed_names
 from polars_scorio.display.media.markdown import markdown_words, told_markdown
 from polars_scorio.display.page import Page, PageCall, made_page

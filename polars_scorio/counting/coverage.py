@@ -20,9 +20,8 @@ from polars_scorio.counting.log import (
     bind_roles,
     refuse_repeats,
 )
-from polars_scorio.counting.refusals import repeated_trials
+from polars_scorio.counting.refusals import repeated_trials, unnamed_ids
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.ways_out import unnamed_ids
 
 TOTALS_COLUMNS = ("planned", "reported", "recomputed")  # the last: by the tool's rule from its rows
 # Columns of some tools: scores by draw size, beside ours; trials that have an error and a score.

@@ -17,12 +17,6 @@ import polars as pl
 from polars.exceptions import ColumnNotFoundError, PolarsError
 
 from polars_scorio.arguments import known_text
-from polars_scorio.counting.graded_rewards import (
-    near_level,
-    reaches_threshold,
-    refuse_ungraded,
-    true_for_nan,
-)
 from polars_scorio.counting.roles import (
     COLUMN_ROLES,
     TRIAL_NAMES,
@@ -30,6 +24,10 @@ from polars_scorio.counting.roles import (
     Column,
     Roles,
     is_label,
+    near_level,
+    reaches_threshold,
+    refuse_ungraded,
+    true_for_nan,
 )
 
 _FLOATS: dict[str, type[np.floating[Any]]] = {

@@ -26,12 +26,6 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, bind_roles, result_schema
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.decisions.case_gate import (
-    CaseRules,
-    case_ids,
-    without_questions,
-    worst_verdict,
-)
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
@@ -52,11 +46,14 @@ from polars_scorio.decisions.regressed_questions import (
     BROKEN,
     CANDIDATE,
     BrokenQuestions,
+    CaseRules,
+    case_ids,
     success_classes,
+    without_questions,
+    worst_verdict,
 )
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.families import holm_adjusted
-from polars_scorio.maths.independent import one_sided_errors
+from polars_scorio.maths.families import holm_adjusted, one_sided_errors
 from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog

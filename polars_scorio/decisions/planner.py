@@ -48,7 +48,7 @@ from polars_scorio.decisions.models import (
 )
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.comparison import Comparison
-from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.families import tukey_critical
 from polars_scorio.maths.power import Forecast, QuestionsAhead, best_allocation
 from polars_scorio.maths.questions import States
 from polars_scorio.metrics.from_text import check_metric

@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.coverage import AT_K, SCORED_ERRORS, warn_of_log
-from polars_scorio.counting.ways_out import telling_pattern
+from polars_scorio.counting.refusals import telling_pattern
 
 _NEAR_WHOLE = 1e-6
 

@@ -18,13 +18,15 @@ from polars_scorio.maths.covariance import Paired
 from polars_scorio.maths.families import (
     anytime_critical,
     beta_score,
+    inverted_z,
     look_z,
+    one_sided_errors,
     shared_error,
     sidak_critical,
     standardized_differences,
     student_z,
+    tukey_critical,
 )
-from polars_scorio.maths.independent import inverted_z, one_sided_errors, tukey_critical
 from polars_scorio.maths.interval import MeasuredPairs, Pairs, Student, excluding_zero
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers

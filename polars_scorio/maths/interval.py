@@ -29,8 +29,7 @@ from polars_scorio.maths.credits import (
     sure_credit,
 )
 from polars_scorio.maths.draws import any_success
-from polars_scorio.maths.families import standardized_differences, student_z
-from polars_scorio.maths.independent import inverted_z
+from polars_scorio.maths.families import inverted_z, standardized_differences, student_z
 from polars_scorio.maths.populations import (
     LivePopulations,
     StateChances,

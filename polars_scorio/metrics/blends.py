@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.blend_variances import BlendOfMeans, blend_estimate
+from polars_scorio.maths.credit_numbers import BlendOfMeans, blend_estimate
 from polars_scorio.maths.credits import GainsOf, Powers, RootDraw, blend_means, fixed_gains
 from polars_scorio.maths.credits import state_estimates as credited_estimates
 from polars_scorio.maths.draws import (

@@ -26,7 +26,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Category, Column
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, weight_range
-from polars_scorio.maths.blend_variances import BlendOfMeans
+from polars_scorio.maths.credit_numbers import BlendOfMeans
 from polars_scorio.maths.credits import GainsOf, fixed_gains
 from polars_scorio.maths.draws import at_least, expected_credit
 from polars_scorio.maths.interval import Estimate

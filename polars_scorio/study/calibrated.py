@@ -16,8 +16,7 @@ import numpy as np
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.blend_variances import blend_numbers
-from polars_scorio.maths.credit_numbers import Measurement, variance_numbers
+from polars_scorio.maths.credit_numbers import Measurement, blend_numbers, variance_numbers
 from polars_scorio.maths.credits import Power, RootDraw
 from polars_scorio.maths.families import rising_band, statement_number
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target

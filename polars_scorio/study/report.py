@@ -1,14 +1,21 @@
-"""The rows of a report: tidy, wide, curves, with warnings of priors."""
+"""The rows of a report: tidy, wide, curves, over all strata, with warnings of priors and clusters.
+
+A number over all strata is their mean, by a weight for each, or of one pool of their questions.
+Each question has a weight: that of its stratum, over the number of its questions.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import (
     CONFIDENCE,
@@ -18,28 +25,52 @@ from polars_scorio.arguments import (
     SpokenTests,
     check_choice,
     check_flag,
+    check_overall,
+    known_text,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import (
+    CLUSTER,
+    EVERYTHING,
+    STAND_IN,
+    Log,
+    Trials,
+    bind_roles,
+    refuse_repeats,
+)
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import kept_words
+from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.from_text import check_metrics
-from polars_scorio.metrics.metric import INFINITE, Metric
+from polars_scorio.metrics.metric import INFINITE, NUMBERS, Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import (
     RESULTS,
     Evaluated,
+    EvaluatedGroups,
     Evaluation,
     ReportColumns,
     report_columns,
+    stratum_numbers,
 )
 from polars_scorio.study.log_checks import SpokenChecks, spoken_plan
-from polars_scorio.study.overall import check_strata, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
-from polars_scorio.subjects.scores import clipped_ends
+from polars_scorio.subjects.question_cells import GROUP, STRATUM, WEIGHT, QuestionCells
+from polars_scorio.subjects.scores import (
+    BOUNDS,
+    INFORMATION,
+    JUDGED,
+    LABEL_COUNT,
+    Row,
+    Scores,
+    StrataMeans,
+    Values,
+    clipped_ends,
+    information_of_strata,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -346,3 +377,237 @@ def _refuse_infinite(evaluated: Evaluated, *, columns: ReportColumns) -> Evaluat
             "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
         )
     return evaluated
+
+
+def check_strata(overall: Overall, trials: Trials, *, per_question: bool) -> None:
+    """Refuse rows over strata where there are none."""
+    check_overall(overall)
+    if not trials.by:
+        raise ValueError(f"overall={overall!r} needs strata: name their columns with by=")
+    if per_question:
+        raise ValueError(f'overall={overall!r} is about models: it has no per="question"')
+
+
+def stratum_weights(overall: Overall, strata: pl.DataFrame) -> Floats:
+    """The weight of each stratum in a mean over them, on any scale.
+
+    Given ones, or those of a mean of means, of which the first column is the outermost.
+
+    >>> stratum_weights("macro", pl.DataFrame({"a": ["x", "x", "y"], "b": [1, 2, 1]})).tolist()
+    [1.0, 1.0, 2.0]
+    >>> stratum_weights({"x": 3, "y": 1}, pl.DataFrame({"a": ["x", "y"]})).tolist()
+    [3.0, 1.0]
+    """
+    names, weights = strata.columns, np.ones(strata.height)
+    if not isinstance(overall, Mapping):
+        for depth, name in enumerate(names[1:], 1):
+            inside = strata.select(pl.col(name).n_unique().over(names[:depth])).to_series()
+            weights = weights / inside.to_numpy()
+        return np.asarray(weights / weights.min(initial=np.inf))
+    keys = strata.rows() if len(names) > 1 else strata.to_series().to_list()
+    lacking, known = [key for key in keys if key not in overall], {*keys}
+    unknown = [key for key in overall if key not in known]
+    if known and (lacking or unknown):
+        raise ValueError(
+            f"overall= needs one weight for each stratum of {', '.join(names)}. Strata without a "
+            f"weight: {known_text(None, lacking)}; weights without a stratum: "
+            f"{known_text(None, unknown)}. Filter out strata that are not to count"
+        )
+    return np.array([overall[key] for key in keys], dtype=np.float64)
+
+
+def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
+    """Add a group for each model, without a stratum, that has the questions of all its strata."""
+
+    def apply(strata: pl.DataFrame) -> pl.DataFrame:
+        _refuse_lacking(strata, trials)
+        rows = _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS))
+        pooled = rows.sort(*trials.models, EVERYTHING).drop(EVERYTHING)
+        return pl.concat([strata, pooled], how="diagonal_relaxed")
+
+    # A filter must not go below: it would change what is pooled.
+    return groups.then(apply, filters=False)
+
+
+def with_means(evaluated: Evaluated, overall: Overall) -> Evaluated:
+    """Add a group for each model, without a stratum, that has the mean results of its strata."""
+    request, groups = evaluated.request, evaluated.groups
+    trials = request.trials
+    _refuse_lacking(groups, trials)
+    models = [*trials.models]
+    places = groups.select(*trials.strata)
+    weights = stratum_weights(overall, places.unique(maintain_order=True))
+    of_groups = weights[stratum_numbers(places, [*trials.strata])]
+    # Each question keeps its stratum: all of them together serve the means.
+    weighted = groups.select(*models, QUESTIONS, pl.Series(WEIGHT, of_groups))
+    numbered = weighted.with_row_index(STRATUM)
+    named = pl.col(QUESTIONS).struct.with_fields(pl.col(STRATUM, WEIGHT))
+    each = numbered.explode(QUESTIONS, **AS_ROWS).with_columns(named)
+    pooled = _per_model(each, trials).agg(QUESTIONS).sort(*models, EVERYTHING).drop(EVERYTHING)
+    cells = request.cells(pooled[QUESTIONS])
+    order = np.arange(len(groups))
+    if models:
+        order = groups.select(pl.arg_sort_by(*models, maintain_order=True)).to_series().to_numpy()
+    rows, (part,) = order.astype(np.int64).reshape(len(pooled), weights.size), evaluated.parts
+    strata = StrataMeans(rows, weights)
+    facts = {fact.name: fact.to_numpy()[rows].sum(axis=1) for fact in part.facts.drop(GROUP)}
+    means = {
+        row: _mean_numbers(evaluated, row, cells, strata)
+        for row in (evaluated.views if part.numbers else ())
+    }
+    summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
+    whole = EvaluatedGroups(cells, summed, means, part.question)
+    none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
+    keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
+    return replace(evaluated, groups=keys, parts=(part, whole), weights=weights)
+
+
+def _mean_numbers(
+    evaluated: Evaluated, row: Row, cells: QuestionCells, strata: StrataMeans
+) -> Scores:
+    """The means of one metric and draw size over the strata of each model.
+
+    Numbers from the questions of all strata replace those that follow from the intervals of the
+    strata, if there are any.
+    """
+    (metric, view), (part,) = evaluated.views[row], evaluated.parts
+    inference = evaluated.request.choice.inference_of(metric, view)
+    pooled = inference.macro_numbers([(metric, view)], cells).get(row)
+    numbers = part.numbers[row]
+    if metric.looks_at == "costs" and pooled is not None:
+        return pooled
+    with np.errstate(invalid="ignore"):
+        lo, hi, law = inference.mean_interval(metric, numbers, strata)
+        estimate, mu = map(strata.mean, (numbers.estimate, numbers.mu))
+        scores = Scores.from_numbers(
+            numbers.inference,
+            (estimate, mu, strata.root_of_squares(numbers.sigma), lo, hi),
+            law,
+            _mean_facts(evaluated.request, numbers, part, strata),
+        )
+    if pooled is None:
+        return scores
+    each = ((getattr(pooled, name), getattr(scores, name)) for name in NUMBERS)
+    known = tuple(np.where(np.isnan(first), other, first) for first, other in each)
+    return Scores.from_numbers(scores.inference, known, pooled.law, scores.facts)
+
+
+def _mean_facts(
+    request: Request, numbers: Scores, part: EvaluatedGroups, strata: StrataMeans
+) -> dict[str, Values]:
+    """The facts beside the means of strata."""
+    facts = {name: values[strata.groups] for name, values in numbers.facts.items()}
+    means = dict[str, Values]()
+    if BOUNDS in facts:
+        means[BOUNDS] = facts[BOUNDS][:, 0]
+    if INFORMATION in facts:
+        information = np.asarray(facts[INFORMATION], dtype=np.float64)
+        questions = part.facts["questions"].to_numpy()[strata.groups]
+        means[INFORMATION] = information_of_strata(request.choice.target, information, questions)
+    if JUDGED in facts:
+        means[JUDGED] = strata.mean(np.asarray(numbers.facts[JUDGED], np.float64))
+        # Labels that tell how often verdicts err serve all strata.
+        labels, shared = facts[LABEL_COUNT], request.trials.truth is None
+        means[LABEL_COUNT] = labels.max(axis=1) if shared else labels.sum(axis=1)
+    return means
+
+
+def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:
+    return frame.group_by(*trials.models, STAND_IN, maintain_order=True)
+
+
+def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
+    """Raise if models lack a stratum that others have."""
+    if trials.model is None:
+        return
+    strata, model = [*trials.strata], trials.model.name
+    models, all_strata = groups.select(model).unique(), groups.select(strata).unique()
+    lacking = models.join(all_strata, how="cross").join(groups, on=[*strata, model], how="anti")
+    if lacking.height:
+        first = lacking.sort(model, *strata).row(0, named=True)
+        place = ", ".join(f"{name}={first[name]!r}" for name in strata)
+        names = sorted(map(repr, lacking[model].unique().to_list()))
+        raise ValueError(
+            f"overall: {len(names):,} model{'s lack' if len(names) > 1 else ' lacks'} a stratum: "
+            f"{', '.join(names)}; the first "
+            f"has no trial at {place}. A number over all strata needs each of them: filter the log "
+            "to those that all models have."
+        )
+
+
+_LARGE = 1 / 3  # of the questions
+_SIZE, _SHARE, _COUNTED = ":size", ":share", ":counted"
+
+
+class ClusterWarning(UserWarning):
+    """One cluster has more than a third of the questions, which count as few clusters then."""
+
+
+def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """The check of groups whose clusters are a sample, a step of a `WholePlan`."""
+
+    def check(groups: pl.DataFrame) -> pl.DataFrame:
+        rows = (
+            groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
+        )
+        scored = rows.filter(pl.sum_horizontal(counts) > 0)
+        sizes = scored.group_by(*trials.groups, CLUSTER).agg(pl.len().alias(_SIZE))
+        size, number = pl.col(_SIZE), pl.col(_SIZE).cast(pl.Float64)
+        largest = (
+            sizes.sort(CLUSTER)
+            .group_by(*trials.groups)
+            .agg(
+                pl.len(),
+                pl.col(CLUSTER).sort_by(_SIZE, descending=True, maintain_order=True).first(),
+                size.sum(),
+                (size.max() / size.sum()).alias(_SHARE),
+                (number.sum() ** 2 / (number**2).sum()).alias(_COUNTED),
+            )
+        )
+        _refuse_one(largest.filter(pl.col("len") == 1, size > 1), trials)
+        _warn_of_large(largest.filter(pl.col(_SHARE) > _LARGE, pl.col("len") < size), trials)
+        return groups
+
+    return check
+
+
+def _refuse_one(groups: pl.DataFrame, trials: Trials) -> None:
+    """Raise if all questions of a group are in one cluster."""
+    if groups.is_empty():
+        return
+    first = groups.sort(*trials.groups).row(0, named=True)
+    number = groups.height
+    raise ValueError(
+        f"{number:,} model{'s have' if number > 1 else ' has'} only one cluster of questions in "
+        f"{_cluster_name(trials)!r}, the first{_sample_place(first, trials)}: "
+        f"{first[CLUSTER]!r}, with {first[_SIZE]:,} questions. One cluster says nothing "
+        "of others: name a column that distinguishes several, leave cluster= out, or ask about "
+        'these questions with target="benchmark".'
+    )
+
+
+def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
+    """Warn if one cluster has a large part of the questions of a group."""
+    if groups.is_empty():
+        return
+    first = groups.sort(_SHARE, *trials.groups, descending=[True, *[False] * len(trials.groups)])
+    worst, number = first.row(0, named=True), groups.height
+    warnings.warn(
+        f"in {number:,} model{'s' * (number > 1)} one cluster has more than a third of the "
+        f"questions, most{_sample_place(worst, trials)}: {worst[CLUSTER]!r} in "
+        f"{_cluster_name(trials)!r} has {worst[_SHARE]:.0%} of {worst[_SIZE]:,}. "
+        "The mean then hangs on what that one cluster happened to be: "
+        f"{worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals about "
+        "the population are as wide; they hold only if that cluster is like the others.",
+        ClusterWarning,
+        stacklevel=2,
+    )
+
+
+def _cluster_name(trials: Trials) -> str:
+    return "" if trials.cluster is None else trials.cluster.name
+
+
+def _sample_place(group: dict[str, object], trials: Trials) -> str:
+    place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
+    return f" at {place}" if place else ""

@@ -40,10 +40,9 @@ from polars_scorio.counting.checks import (
     over_trials,
     summed_number,
 )
-from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.log import CATEGORY, COUNT, Trials, holds_rewards
 from polars_scorio.counting.refusals import refuse_tiny, too_many_trials
-from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.roles import Roles, check_reward_range
 from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.credit_numbers import sample_numbers

@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.counting.graded_rewards import check_reward_range
+from polars_scorio.counting.roles import check_reward_range
 from tests.made_logs import long, unreadable
 
 LEVELS = [0, 0.25, 0.5, 0.75, 1]

@@ -7,6 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.accessors.expressions import GroupTally
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     AS_ROWS,
@@ -16,7 +17,6 @@ from polars_scorio.counting.checks import (
     over_trials,
     summed_number,
 )
-from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import group_plan

@@ -9,7 +9,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
-from polars_scorio.counting.ways_out import telling_pattern
+from polars_scorio.counting.refusals import telling_pattern
 from tests.made_logs import long
 
 PARTS = pl.DataFrame(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.maths.comparison import Family, from_ranges
-from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.families import tukey_critical
 from polars_scorio.study.posterior import posterior_comparison
 from tests.decisions.counted import counted
 

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.families import tukey_critical
 from tests.decisions.counted import counted
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")

@@ -22,14 +22,15 @@ from polars_scorio.maths.families import (
     holm_adjusted,
     last_end,
     planned_look_critical,
+    range_within,
     rising_band,
     shared_error,
     sidak_critical,
     statement_number,
     student_critical,
     student_z,
+    tukey_critical,
 )
-from polars_scorio.maths.independent import range_within, tukey_critical
 from polars_scorio.maths.interval import MeasuredPairs, Weighted, credit_estimates
 from polars_scorio.maths.ranks import leading_chances, rank_ranges, selected_tail
 from tests.documents import study_numbers

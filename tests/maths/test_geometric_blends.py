@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths.blend_variances import BlendOfMeans, blend_estimate, blend_numbers
-from polars_scorio.maths.credit_numbers import Measurement, variance_numbers
+from polars_scorio.maths.credit_numbers import (
+    BlendOfMeans,
+    Measurement,
+    blend_estimate,
+    blend_numbers,
+    variance_numbers,
+)
 from polars_scorio.maths.credits import blend_means, credit_of, fixed_gains
 from polars_scorio.maths.draws import all_success, any_success, majority_gains
 from polars_scorio.maths.interval import Weighted, credit_estimates

@@ -15,7 +15,7 @@ from polars_scorio.maths.draws import (
     sum_of_gaps,
     sum_of_logs,
 )
-from polars_scorio.maths.independent import illinois_root
+from polars_scorio.maths.families import illinois_root
 
 # Tiny, huge, and on both sides of where the series begins.
 CORNERS = [

@@ -20,8 +20,7 @@ from polars_scorio.display.phrases import overall_words, question_total, visible
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks
-from polars_scorio.study.overall import stratum_weights
-from polars_scorio.study.report import chosen_overall
+from polars_scorio.study.report import chosen_overall, stratum_weights
 
 _PARTS = " / "
 _NUMBER = re.compile("0*([0-9]+)")

@@ -12,9 +12,9 @@ import polars as pl
 
 from polars_scorio.counting.categories import check_counted_labels, counted_classes
 from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
+from polars_scorio.counting.refusals import escaped_text
 from polars_scorio.counting.roles import TRIAL_NAMES
 from polars_scorio.counting.tally import class_members
-from polars_scorio.counting.ways_out import escaped_text
 from polars_scorio.display.facts.log_summary import LogSummary, metric_label
 from polars_scorio.display.facts.scopes import (
     Scope,

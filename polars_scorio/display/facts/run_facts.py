@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.counting.log import Study, collected_together
-from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.rank import rank
+from polars_scorio.decisions.rank import best, rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
 from polars_scorio.display.facts.question_facts import Fan

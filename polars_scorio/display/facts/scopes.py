@@ -23,10 +23,9 @@ from polars_scorio.counting.log import (
     holds_rewards,
 )
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
-from polars_scorio.decisions.rank import rank
+from polars_scorio.decisions.rank import best, rank
 from polars_scorio.display.facts.log_summary import LogSummary, key_labels, metric_label
 from polars_scorio.display.numbers import MANY
 from polars_scorio.display.phrases import overall_words, step_words

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from importlib import metadata
 
 from polars_scorio.arguments import p_words
-from polars_scorio.counting.ways_out import JOINED_IDS
+from polars_scorio.counting.refusals import JOINED_IDS
 from polars_scorio.display.blocks import (
     Alert,
     Cell,
