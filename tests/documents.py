@@ -1,9 +1,11 @@
-"""Files that tests read: numbers of the studies, and code in the documents with what it prints."""
+"""Files that tests read: numbers of the studies, code of the package, and code in the documents."""
 
+import ast
 import contextlib
 import io
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,18 @@ TAU_BENCH = DATA / "tau_bench_gpt4o_airline.parquet"
 def study_numbers(study: str) -> Any:
     """Inputs and expected results of a study, as `tests/data/README.md` describes them."""
     return json.loads((DATA / f"{study}_vectors.json").read_text(encoding="utf-8"))
+
+
+@cache
+def syntax_tree(path: Path) -> ast.Module:
+    """The syntax tree of a module, which is parsed once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def syntax_nodes(path: Path) -> list[ast.AST]:
+    """All nodes of the syntax tree of a module."""
+    return [*ast.walk(syntax_tree(path))]
 
 
 def code_blocks(document: Path) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import NamedTuple
 
 import polars_scorio as ps
-from tests.documents import ROOT
+from tests.documents import ROOT, syntax_nodes
 from tests.golden.logs import made_log
 
 PACKAGE = ROOT / "polars_scorio"
@@ -58,7 +58,7 @@ def code_lines(path: Path) -> int:
     """Lines of a module with code, without docstrings, comments, blank lines and imports."""
     text = path.read_text(encoding="utf-8")
     left_out, code = set[int](), set[int]()
-    for node in ast.walk(ast.parse(text)):
+    for node in syntax_nodes(path):
         words = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if (words and isinstance(node.value.value, str)) or isinstance(
             node, ast.Import | ast.ImportFrom
@@ -76,7 +76,7 @@ def code_lines(path: Path) -> int:
 
 def function_lengths(path: Path) -> Iterator[tuple[int, str]]:
     """Lines of the body of each function of a module, with its name."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             if body:
@@ -93,7 +93,7 @@ def branches(path: Path, name: str) -> int:
     """Branches of the functions of a name in a module, each condition and filter counted."""
     functions = [
         node
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in syntax_nodes(path)
         if isinstance(node, ast.FunctionDef) and node.name == name
     ]
     found = [each for node in functions for each in ast.walk(node) if isinstance(each, BRANCHES)]

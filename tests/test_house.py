@@ -16,7 +16,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.arguments import CONFIDENCE
 from polars_scorio.counting.checks import WholePlan
-from tests.documents import ROOT
+from tests.documents import ROOT, syntax_nodes
 from tests.golden.logs import made_log
 from tests.measure import (
     CALLS,
@@ -153,11 +153,10 @@ def test_no_hidden_column_carries_more_than_numbers(method, options, monkeypatch
 
 def test_a_kind_of_metric_law_or_subject_is_asked_for_in_its_own_room_alone():
     """Others ask it a question: a new kind then needs no branch elsewhere."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
     classes = [
         (node.name, path.parent, {base.id for base in node.bases if isinstance(base, ast.Name)})
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
+        for path in MODULES
+        for node in syntax_nodes(path)
         if isinstance(node, ast.ClassDef)
     ]
     kinds = {"Metric", "Law", "Inference", "Subject", "ComparedSide"}
@@ -166,9 +165,10 @@ def test_a_kind_of_metric_law_or_subject_is_asked_for_in_its_own_room_alone():
     rooms = {name: room for name, room, _ in classes if name in kinds - {"Metric"}}
     strangers = [
         f"{path.relative_to(PACKAGE)}:{node.lineno} {ast.unparse(node)}"
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+        for path in MODULES
+        for node in syntax_nodes(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if node.func.id == "isinstance"
         for kind in ast.walk(node.args[1])
         if isinstance(kind, ast.Name) and rooms.get(kind.id, path.parent) != path.parent
     ]
@@ -179,7 +179,7 @@ def test_the_usual_confidence_is_written_once():
     written = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in syntax_nodes(path)
         if isinstance(node, ast.Constant) and node.value == CONFIDENCE
     ]
     assert len(written) == 1, f"take CONFIDENCE: {written}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import ROOT
+from tests.documents import ROOT, syntax_nodes, syntax_tree
 
 PACKAGE = ROOT / "polars_scorio"
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.name.startswith("__")]
@@ -47,15 +47,10 @@ def relative_name(path: Path) -> str:
 
 
 @cache
-def syntax_tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
 def imported_modules(path: Path) -> set[Path]:
     """Modules of the package that a module imports anywhere, inside functions too."""
     names = set[str]()
-    for node in ast.walk(syntax_tree(path)):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
@@ -90,12 +85,12 @@ def part_of(path: Path, folder: Path) -> Path:
 
 
 def classes(path: Path) -> Iterator[ast.ClassDef]:
-    return (node for node in ast.walk(syntax_tree(path)) if isinstance(node, ast.ClassDef))
+    return (node for node in syntax_nodes(path) if isinstance(node, ast.ClassDef))
 
 
 def docstrings(path: Path) -> Iterator[str]:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    for node in ast.walk(syntax_tree(path)):
+    for node in syntax_nodes(path):
         if isinstance(node, documented) and (text := ast.get_docstring(node)):
             yield text
 
@@ -191,9 +186,9 @@ def test_a_docstring_begins_with_its_subject():
     assert vague == set()
 
 
-def given_names(tree: ast.Module) -> Iterator[str]:
+def given_names(path: Path) -> Iterator[str]:
     """Names that a module gives: of variables, arguments, attributes, functions, and classes."""
-    for node in ast.walk(tree):
+    for node in syntax_nodes(path):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -208,7 +203,7 @@ def test_a_name_says_what_its_value_is():
     vague = {
         (relative_name(path), name)
         for path in sorted(PACKAGE.rglob("*.py"))
-        for name in given_names(syntax_tree(path))
+        for name in given_names(path)
         if name.strip("_").lower() in VAGUE_NAMES
     }
     assert vague == set()
@@ -220,7 +215,7 @@ def test_a_price_is_an_amount_of_money():
     priced = {
         (relative_name(path), name)
         for path in sorted(PACKAGE.rglob("*.py"))
-        for name in [path.stem, *given_names(syntax_tree(path))]
+        for name in [path.stem, *given_names(path)]
         if "price" in name.lower() and relative_name(path) not in of_money
     }
     assert priced == set()

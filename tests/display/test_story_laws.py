@@ -15,7 +15,8 @@ from polars_scorio.display.blocks import Account
 from polars_scorio.display.words import gate_words, ranking_words
 from tests.display.html.logs import models, page_of
 from tests.display.test_captures import KINDS, file_of
-from tests.test_layout import MODULES, imported_modules, relative_name, syntax_tree
+from tests.documents import syntax_nodes
+from tests.test_layout import MODULES, imported_modules, relative_name
 
 BY_SIZE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 NUMBERS = {"lo", "mid", "hi", "share", "centre", "margin", "numbers"}  # of blocks
@@ -31,7 +32,7 @@ def modules_of(room: str) -> list[Path]:
 
 def sentences(path: Path) -> Iterator[str]:
     """Strings of three words or more and a full stop, without docstrings."""
-    nodes = list(ast.walk(syntax_tree(path)))
+    nodes = syntax_nodes(path)
     alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
@@ -99,7 +100,7 @@ def test_the_test_of_sentences_finds_those_of_words():
 
 def compared_numbers(path: Path) -> Iterator[str]:
     """Comparisons by size of what blocks have as numbers, or of names given to one of these."""
-    for function in ast.walk(syntax_tree(path)):
+    for function in syntax_nodes(path):
         if not isinstance(function, ast.FunctionDef):
             continue
         nodes = list(ast.walk(function))

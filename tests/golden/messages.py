@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.documents import DATA, ROOT
+from tests.documents import DATA, ROOT, syntax_nodes
 
 MESSAGES = DATA / "messages.txt"
 FEWEST_WORDS = 4
@@ -23,15 +23,14 @@ def template_of(node: ast.AST) -> str | None:
 
 def sentences_of(path: Path) -> Iterator[str]:
     """The strings of several words of a module, without docstrings and parts of other strings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     left_out = {
         id(part)
-        for node in ast.walk(tree)
+        for node in syntax_nodes(path)
         if isinstance(node, ast.JoinedStr)
         for part in node.values
     }
-    left_out |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    left_out |= {id(node.value) for node in syntax_nodes(path) if isinstance(node, ast.Expr)}
+    for node in syntax_nodes(path):
         text = None if id(node) in left_out else template_of(node)
         if text is not None and len(text.split()) >= FEWEST_WORDS and "\n" not in text:
             yield text
