@@ -63,24 +63,26 @@ def price(n, c, w, metric):
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
 
-    def expected(among, of_question):
+    def expected(among, of_trials):
         return np.array(
             [
-                (like * of_question(a)) @ among / (like @ among)
+                (like * of_trials[a]) @ among / (like @ among)
                 for like, a in zip(likelihood, n, strict=True)
             ]
         )
 
-    noise = np.array([w**2 * expected(among, metric.noise) for among in POPULATIONS])
-    flat = w**2 * expected(UNIFORM, metric.noise)
+    noises, value = {a: metric.noise(a) for a in {*n}}, dict.fromkeys(n, metric.value)
+    noise = np.array([w**2 * expected(among, noises) for among in POPULATIONS])
+    flat = w**2 * expected(UNIFORM, noises)
     total = noise.sum(axis=1)
     smooth, x = weight @ total, weight @ noise
     spread = weight @ total**2 - smooth**2 + (x**2).sum() - x.sum() ** 2 / size
     around = (flat**2).sum() - flat.sum() ** 2 / size
     most, least, shown = min(flat.sum(), 4 * smooth), 0.0, 2 * metric.k <= min(n)
     if shown:
-        seen = np.array([a**2 * metric.seen(m)[s] for a, m, s in zip(w, n, c, strict=True)])
-        top = max(a**2 * np.abs(metric.seen(m)).max() for a, m in zip(w, n, strict=True))
+        each = {m: metric.seen(m) for m in {*n}}
+        seen = np.array([a**2 * each[m][s] for a, m, s in zip(w, n, c, strict=True)])
+        top = max(a**2 * np.abs(each[m]).max() for a, m in zip(w, n, strict=True))
         square = max((seen**2).sum() - seen.sum() ** 2 / size, 0)
         off = sqrt(size / max(size - 1, 1) * square + top**2)
         most, least = min(most, seen.sum() + off), seen.sum() - off
@@ -88,8 +90,8 @@ def price(n, c, w, metric):
     variance = max(smooth, most, least)
     error = sqrt(max((1 - share) ** 2 * spread + share**2 * around, 0))
     factor = 1 + error / variance if variance else 1.0
-    means = [w @ expected(among, lambda _: metric.value) for among in POPULATIONS]
-    mean = (1 - share) * (weight @ means) + share * w @ expected(UNIFORM, lambda _: metric.value)
+    means = [w @ expected(among, value) for among in POPULATIONS]
+    mean = (1 - share) * (weight @ means) + share * w @ expected(UNIFORM, value)
     return variance, factor if shown else max(factor, 1.15), mean
 
 
