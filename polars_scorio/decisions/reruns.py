@@ -183,7 +183,6 @@ class _Reruns:
             excess, term = runs.excess[:, 0], runs.term(models.z)[:, 0]
             shared = np.where(np.asarray(runs.freedom) > 0, runs.shared, np.nan)
             run_sd = np.sqrt(runs.excess / shared)[:, 0]
-            noise -= excess * (evaluated.views[row][1] == "rewards")  # whose sigma has runs in it
         again = np.sqrt((noise + excess) * trials / rerun)
         flips = _group_flips(evaluated, self.confidence)
         lowest, highest = value_ends(self.metric, evaluated.request.trials)

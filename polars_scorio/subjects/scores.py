@@ -499,7 +499,7 @@ class Law(ABC):
 
     def trial_noise(self, models: StrataModels) -> Floats:
         """Squared noise of the trials of each model, with what is uncertain of it."""
-        return np.asarray(models.reported[1] ** 2)
+        return models.scores.noise.independent[models.groups] ** 2
 
     def further(
         self, models: StrataModels, sides: Sequence[Ints], planned: int | None = None

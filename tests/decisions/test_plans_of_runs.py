@@ -43,6 +43,17 @@ def test_strata_and_what_is_over_them_are_planned_with_their_runs():
         assert needed[6:] == pytest.approx(own, abs=1)
 
 
+@pytest.mark.parametrize("overall", [None, "macro", "micro"])
+def test_runs_are_in_the_plans_of_rewards_once(overall):
+    score = pl.col("category") * 0.6 + (pl.col("question").hash() % 7) / 20
+    rewards = LOG.with_columns(category=score, by=pl.col("question").hash() % 2)
+    log = rewards.scorio(run="trial", bounds=(0, 1), by="by")
+    today = log.avg(overall=overall).sort("by", "model", nulls_last=True)["sigma"]
+    needed = log.trials_needed(overall=overall, half_width=0.5).sort("by", "model", nulls_last=True)
+    assert needed["extra_trials"].max() == 0
+    assert needed["sigma"].to_list() == pytest.approx(today.to_list())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wish", [0.04, 0.06])
 def test_a_log_with_the_planned_runs_has_the_wanted_width(wish):
