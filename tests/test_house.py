@@ -33,15 +33,15 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 184
-MOST_CODE_LINES = 31_395
+MOST_CODE_LINES = 31_341
 MOST_LONG_FUNCTIONS = 2
 MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
-    "report": (32, 449, 10),
-    "compare": (37, 731, 8),
-    "rank": (36, 839, 8),
-    "gate": (40, 814, 8),
+    "report": (32, 447, 10),
+    "compare": (37, 729, 8),
+    "rank": (36, 837, 8),
+    "gate": (40, 808, 8),
 }
 # Files that name a feature.
 NAMED = {

@@ -25,6 +25,7 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import bind_roles, result_schema
 from polars_scorio.decisions.models import metric_of, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.credit_numbers import sample_numbers
 from polars_scorio.maths.interval import UnitSample
 from polars_scorio.maths.populations import rate_ends
 from polars_scorio.study.evaluate import Evaluated, report_columns
@@ -273,7 +274,9 @@ def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
     share = np.bincount(group, values, groups) / np.maximum(table.size, 1)
     unit = np.divide(values, most[group], out=np.zeros_like(values), where=most[group] > 0)
     one = np.ones(group.size)
-    lo, hi, _ = UnitSample(unit, one, one.astype(np.int64), group, groups).bounds(confidence)
+    units = UnitSample(unit, one, one.astype(np.int64), group, groups)
+    mean = np.bincount(group, unit, groups) / np.maximum(table.size, 1)
+    _, _, lo, hi, _ = sample_numbers(mean, units, confidence)
     lo, hi = np.minimum(lo * most, share), np.maximum(np.minimum(hi * most, 0.5), share)
     # One trial of a question shows nothing of its flips, but the score bounds their mean.
     successes = np.bincount(group, c, groups).astype(np.int64)

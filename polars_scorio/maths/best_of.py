@@ -145,7 +145,8 @@ def _constant_variance(states: States, value: float, k: int) -> Estimate:
     """Variance if all rewards are equal: no noise; NaN if k exceeds the trials of some question."""
     lacking = states.mean((states.n < k).astype(np.float64)) > 0
     none, estimate = np.zeros(states.groups), np.where(lacking, np.nan, 0.0)
-    return Estimate(estimate, estimate + 1, estimate, none + 1, estimate + np.inf, value, 0.0)
+    still = estimate + 1, estimate, none + 1, estimate + np.inf
+    return Estimate(estimate, *still, low=value, width=0.0)
 
 
 class _Urn(NamedTuple):

@@ -16,6 +16,7 @@ import scipy
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.covariance import Paired
 from polars_scorio.maths.families import (
+    Ends,
     anytime_critical,
     beta_score,
     inverted_z,
@@ -24,159 +25,124 @@ from polars_scorio.maths.families import (
     shared_error,
     sidak_critical,
     standardized_differences,
-    student_z,
     tukey_critical,
 )
-from polars_scorio.maths.interval import MeasuredPairs, Pairs, Student, excluding_zero
+from polars_scorio.maths.interval import MeasuredPairs, Student, excludes_zero
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
 
-# Value, sigma, and how far the interval reaches down and up at a critical value of 1.
-Side: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AsymmetricPairs:
-    """Pairs that reach so many times `down` and `up` as the critical value says."""
+class Pairs:
+    """Pairs of models of some strata, (S, P): what the law of their scores knows of differences."""
 
-    gap: Floats
+    diff: Floats  # NaN without estimates
+    sigma: Floats
+    ends: Ends  # of the intervals, not clipped, by normal critical values of shape (S, P)
+    find_z: Callable[[], Floats]
+    decides: bool = False  # whether z says without an interval which pairs are decided
+
+    @property
+    def z(self) -> Floats:
+        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
+        return self.find_z()
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        if self.decides:
+            return np.asarray(np.abs(self.z) > c)
+        return excludes_zero(*self.ends(c))
+
+
+class Reaches(NamedTuple):
+    """Values of models, sigma, and how far intervals reach down and up at a critical value of 1."""
+
+    value: Floats
     sigma: Floats
     down: Floats
     up: Floats
-    most: float = np.inf  # the largest difference that there is: estimates may be farther apart
-    decided = excluding_zero
 
-    @classmethod
-    def from_sides(cls, one: Side, other: Side) -> AsymmetricPairs:
-        """Pairs of models with independent errors.
+    def less(self, other: Reaches) -> Reaches:
+        """Differences of models with independent errors.
 
-        >>> three, four = (tuple(np.array([x]) for x in (1.0, y, y, y)) for y in (3.0, 4.0))
-        >>> print(*AsymmetricPairs.from_sides(three, four).ends(np.array([1.0])))
+        >>> three, four = (Reaches(*(np.array([x]) for x in (1.0, y, y, y))) for y in (3.0, 4.0))
+        >>> print(*three.less(four).pairs().ends(np.array([1.0])))
         [-5.] [5.]
         """
-        (value, sigma, down, up), (less, noise, below, above) = one, other
-        reaches = np.hypot(down, above), np.hypot(up, below)
-        return cls(value - less, np.hypot(sigma, noise), *reaches)
-
-    @property
-    def diff(self) -> Floats:
-        """The differences."""
-        return np.clip(self.gap, -self.most, self.most)
-
-    @property
-    def z(self) -> Floats:
-        """Differences in units of how far they reach."""
-        return standardized_differences(self.gap, np.where(self.gap > 0, self.down, self.up))
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals by critical values."""
-        return self.gap - c * self.down, self.gap + c * self.up
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BetaPairs:
-    """Pairs of posterior means, whose differences are Beta on the range of the metric."""
-
-    diff: Floats
-    sigma: Floats
-    range: float  # the largest difference
-
-    @property
-    def z(self) -> Floats:
-        """By the chance that the difference has the sign of its mean."""
-        z = np.abs(standardized_differences(self.diff, self.sigma))
-        size = beta_score(np.abs(self.diff) / self.range, self.sigma / self.range, z)
-        return np.asarray(np.sign(self.diff) * size)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals by critical values."""
-        confidence, most = 2 * scipy.special.ndtr(c) - 1, self.range
-        return beta_interval(self.diff, self.sigma, confidence, (-most, most))
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero, without a quantile."""
-        return np.asarray(np.abs(self.z) > c)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StudentPairs:
-    """Pairs of means over a sample of questions, with their degrees of freedom, (S, P)."""
-
-    of_unit: Floats  # differences, in units
-    student: Student  # their intervals, in units, as squares of large numbers are too large
-    unit: Floats  # (S, 1)
-    decided = excluding_zero
-
-    @property
-    def diff(self) -> Floats:
-        """The differences."""
-        return self.unit * self.of_unit
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard errors of the centres of the intervals."""
-        return self.unit * self.student.error
-
-    @property
-    def z(self) -> Floats:
-        """Normal values with the tails of Student's."""
-        centre, error, freedom = self.student
-        return student_z(standardized_differences(centre, error), freedom)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals by critical values."""
-        lo, hi = self.student.ends(scipy.special.ndtr(-c))
-        return self.unit * lo, self.unit * hi
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WiderPairs:
-    """Pairs with a term of variance that runs add, or with intervals that hold at every look."""
-
-    pairs: Pairs  # at one look, in these runs
-    runs: RunVariance | None  # of the differences, (S, P); None: nothing
-    information: Floats | None  # of the model that has less, over the planned one; None: one look
-    decided = excluding_zero
-
-    @property
-    def diff(self) -> Floats:
-        """The differences."""
-        return self.pairs.diff
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences."""
-        sigma = self.pairs.sigma
-        return sigma if self.runs is None else np.hypot(sigma, np.sqrt(self.runs.excess))
-
-    @property
-    def z(self) -> Floats:
-        """Values of one look at which the intervals stop to hold zero."""
-        z = self.pairs.z if self.runs is None else inverted_z(self._log_ends, self.diff)
-        return z if self.information is None else look_z(z, self.information)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, by critical values of one look."""
-        return self._look_ends(
-            c if self.information is None else anytime_critical(c, self.information)
+        return Reaches(
+            self.value - other.value,
+            np.hypot(self.sigma, other.sigma),
+            np.hypot(self.down, other.up),
+            np.hypot(self.up, other.down),
         )
 
-    def _look_ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals of one look."""
-        ends = self.pairs.ends(c)
-        return ends if self.runs is None else widened(self.diff, *ends, self.runs.term(c), c)
+    def pairs(self, most: float = np.inf) -> Pairs:
+        """These differences, of which estimates may be farther apart than the largest there is."""
+        gap, sigma, down, up = self
 
-    def _log_ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of one look in logs: quantiles of few degrees of freedom grow like exponentials."""
-        lo, hi = self._look_ends(c)
-        size = np.where(self.diff == 0, 1.0, np.abs(self.diff))
-        down, up = (np.log1p(reach / size) for reach in (self.diff - lo, hi - self.diff))
+        def ends(c: Floats) -> tuple[Floats, Floats]:
+            return gap - c * down, gap + c * up
+
+        def z() -> Floats:
+            return standardized_differences(gap, np.where(gap > 0, down, up))
+
+        return Pairs(np.clip(gap, -most, most), sigma, ends, z, decides=True)
+
+
+def beta_pairs(diff: Floats, sigma: Floats, most: float) -> Pairs:
+    """Pairs of posterior means, whose differences are Beta on a range with a largest one."""
+
+    def ends(c: Floats) -> tuple[Floats, Floats]:
+        return beta_interval(diff, sigma, 2 * scipy.special.ndtr(c) - 1, (-most, most))
+
+    def z() -> Floats:
+        size = np.abs(standardized_differences(diff, sigma))
+        return np.asarray(np.sign(diff) * beta_score(np.abs(diff) / most, sigma / most, size))
+
+    return Pairs(diff, sigma, ends, z, decides=True)
+
+
+def student_pairs(diff: Floats, student: Student) -> Pairs:
+    """Pairs of means over a sample of questions, whose intervals have other centres."""
+
+    def ends(c: Floats) -> tuple[Floats, Floats]:
+        return student.ends(scipy.special.ndtr(-c))
+
+    return Pairs(diff, student.error, ends, lambda: student.z, decides=True)
+
+
+def in_other_runs(pairs: Pairs | MeasuredPairs, runs: RunVariance) -> Pairs:
+    """Pairs with the variance that runs add to the differences, (S, P)."""
+    diff, sigma = pairs.diff, np.hypot(pairs.sigma, np.sqrt(runs.excess))
+    size = np.where(diff == 0, 1.0, np.abs(diff))
+
+    def ends(c: Floats) -> tuple[Floats, Floats]:
+        return widened(diff, *pairs.ends(c), runs.term(c), c)
+
+    def log_ends(c: Floats) -> tuple[Floats, Floats]:
+        # Quantiles of few degrees of freedom grow like exponentials.
+        lo, hi = ends(c)
+        down, up = (np.log1p(reach / size) for reach in (diff - lo, hi - diff))
         return np.log(2) - down, up - np.log(2)
+
+    return Pairs(diff, sigma, ends, lambda: inverted_z(log_ends, diff))
+
+
+def at_every_look(pairs: Pairs | MeasuredPairs, information: Floats) -> Pairs:
+    """Pairs whose intervals hold at every look.
+
+    `information` is that of the model that has less, over the planned one.
+    """
+
+    def ends(c: Floats) -> tuple[Floats, Floats]:
+        return pairs.ends(anytime_critical(c, information))
+
+    return Pairs(pairs.diff, pairs.sigma, ends, lambda: look_z(pairs.z, information))
 
 
 # From columns of pairs, (P,) or (S, P), to their pairs, at one look, in these runs.
-Between: TypeAlias = Callable[[Ints, Ints], Pairs]
+Between: TypeAlias = Callable[[Ints, Ints], Pairs | MeasuredPairs]
 
 
 class Differences(NamedTuple):
@@ -239,7 +205,7 @@ class Comparison:
         """The models if lower values are better."""
         value, sigma, mid, lo, hi = self.numbers
 
-        def between(a: Ints, b: Ints) -> Pairs:
+        def between(a: Ints, b: Ints) -> Pairs | MeasuredPairs:
             return self.between(b, a)
 
         return replace(self, numbers=Compared(-value, sigma, -mid, -hi, -lo), between=between)
@@ -253,14 +219,14 @@ class Comparison:
             return signal_share(value, np.hypot(sigma, np.sqrt(excess)))
         return signal_share_paired(self.joint, excess / np.square(self.unit))
 
-    def pairs(self, a: Ints, b: Ints) -> Pairs:
+    def pairs(self, a: Ints, b: Ints) -> Pairs | MeasuredPairs:
         """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
-        between, row = self.between(a, b), np.arange(len(self.numbers.value))[:, None]
-        if self.runs is None and self.information is None:
-            return between
-        runs = self.runs and self.runs.at((row, a)).less(self.runs.at((row, b)))
-        known = None if self.information is None else self.pair_information(a, b)
-        return WiderPairs(between, runs, known)
+        pairs, row = self.between(a, b), np.arange(len(self.numbers.value))[:, None]
+        if self.runs is not None:
+            pairs = in_other_runs(pairs, self.runs.at((row, a)).less(self.runs.at((row, b))))
+        if self.information is not None:
+            pairs = at_every_look(pairs, self.pair_information(a, b))
+        return pairs
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs over the planned one, (S, P); NaN for one look."""
@@ -323,22 +289,18 @@ def from_ranges(
 ) -> Comparison:
     """Models with independent errors: mu, sigma, and intervals at `z`, which are stretched."""
     mu, sigma, lo, hi = numbers
-    sides = mu, sigma, (mu - lo) / z, (hi - mu) / z
+    reaches = Reaches(mu, sigma, (mu - lo) / z, (hi - mu) / z)
     compared = Compared.from_numbers(*numbers)
-    return Comparison(compared, reaching(sides), limit, information=information)
+    return Comparison(compared, reaching(reaches), limit, information=information)
 
 
-def reaching(sides: Side) -> Between:
+def reaching(models: Reaches) -> Between:
     """Pairs of models with independent errors, from arrays of all models, (S, L)."""
-    value, sigma, down, up = sides
 
-    def between(a: Ints, b: Ints) -> AsymmetricPairs:
-        row = np.arange(len(value))[:, None]
-
-        def at(side: Ints) -> Side:
-            return value[row, side], sigma[row, side], down[row, side], up[row, side]
-
-        return AsymmetricPairs.from_sides(at(a), at(b))
+    def between(a: Ints, b: Ints) -> Pairs:
+        row = np.arange(len(models.value))[:, None]
+        one, other = (Reaches(*(each[row, side] for each in models)) for side in (a, b))
+        return one.less(other).pairs()
 
     return between
 
@@ -352,11 +314,11 @@ def sampled(
     """Models on a sample of questions, in units (S, 1) of their range, and its information (S,)."""
     units = np.broadcast_to(unit, (len(joint.mean), 1))
 
-    def between(a: Ints, b: Ints) -> StudentPairs:
+    def between(a: Ints, b: Ints) -> Pairs:
         row = np.arange(len(units))[:, None]
-        student = joint.differences(a, b)
-        diff = joint.mean[row, a] - joint.mean[row, b]
-        return StudentPairs(np.where(np.isnan(student.error), np.nan, diff), student, units)
+        student = joint.differences(a, b).in_units(units)
+        diff = units * (joint.mean[row, a] - joint.mean[row, b])
+        return student_pairs(np.where(np.isnan(student.error), np.nan, diff), student)
 
     none = np.full_like(joint.mean, np.nan)
     compared = Compared(joint.mean * units, none, none, none, none)

@@ -29,23 +29,31 @@ class Paired:
         """Differences of pairs of columns, (P,) or (S, P); NaN if there is none."""
         row = np.arange(len(self.mean))[:, None]
         diff = np.where(self.number[:, None] > 1, self.mean[row, a] - self.mean[row, b], np.nan)
-        spread = of_pairs(self.products)[row, a, b]
+        spread = self.squares(row, a, b)
         number = np.broadcast_to(self.number[:, None], diff.shape)
         if not self.span:
             return Student(diff, np.where(np.isnan(diff), np.nan, np.sqrt(spread)), number - 1)
         return plus_two(diff, spread, number, 0.0, self.span)
 
+    def squares(self, row: Ints, a: Ints, b: Ints) -> Floats:
+        """`products` of differences of columns; of a column and itself that of the column."""
+        one, other = self.products[row, a, a], self.products[row, b, b]
+        scale = one + other
+        square = scale - 2 * self.products[row, a, b]
+        # The difference of identical models is a rounding error.
+        return np.where(a == b, one, np.where(square > 1e-13 * scale, square, 0.0))
+
     def pair_noise(self) -> Floats:
         """Variances (S, L, L) of the differences of all pairs, for the share that is signal."""
+        spread = self.squares(*np.ogrid[tuple(map(slice, self.products.shape))])
         if not self.span:
-            return of_pairs(self.products)
+            return spread
         # A part for each model: equal questions do not prove that others are.
         number = np.where(self.number > 1, self.number, np.nan)[:, None, None]
-        unseen = self.span**2 / (2 * number * (number + 1))
-        return np.asarray(of_pairs(self.products) / (number - 1) + unseen)
+        return np.asarray(spread / (number - 1) + self.span**2 / (2 * number * (number + 1)))
 
-    def models(self, middle: Floats | float) -> Student:
-        """Each model by itself, (S, L), in a range with this middle."""
+    def models(self) -> Student:
+        """Each model by itself, (S, L), with values in [0, 1] if these have a span."""
         squares = np.diagonal(self.products, axis1=1, axis2=2)
         number = np.broadcast_to(
             np.where(self.number > 1, self.number, np.nan)[:, None], squares.shape
@@ -53,18 +61,7 @@ class Paired:
         mean = self.mean + 0 * number
         if not self.span:
             return Student(mean, np.sqrt(squares), number - 1)
-        return plus_two(mean, squares, number, middle, self.span / 2)
-
-
-def of_pairs(covariance: Floats) -> Floats:
-    """Variances of all differences, from covariances (S, L, L); on the diagonal their own."""
-    variance = np.diagonal(covariance, axis1=1, axis2=2)
-    scale = variance[:, :, None] + variance[:, None, :]
-    square = scale - 2 * covariance
-    # The difference of identical models is a rounding error.
-    square = np.where(square > 1e-13 * scale, square, 0.0)
-    np.einsum("sii->si", square)[...] = variance
-    return square
+        return plus_two(mean, squares, number)
 
 
 def paired_means(

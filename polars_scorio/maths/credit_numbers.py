@@ -25,13 +25,13 @@ from polars_scorio.maths.credits import (
 )
 from polars_scorio.maths.draws import all_success, any_success, average_sides, only_success
 from polars_scorio.maths.interval import (
-    PARTS,
     Estimate,
     MeanNoise,
     UnitSample,
     Weighted,
-    credit_estimates,
+    credit_intervals,
     mean_noises,
+    population_ends,
     question_units,
     strata_units,
 )
@@ -171,12 +171,8 @@ class Measurement:
         asked, numbers = self.questions, list[Numbers]()
         if self.target == "population":
             return [self._of_population(gains) for gains in draws]
-        each = credit_estimates(asked, draws)
-        stacked: dict[str, Any] = {
-            name: np.stack([getattr(one, name) for one in each]) for name in PARTS
-        }
-        ends = replace(each[0], **stacked).ends((1 - np.asarray(self.confidence)) / 2)
-        for gains, noisy, lo, hi in zip(draws, each, *ends, strict=True):
+        each = credit_intervals(asked, draws, (1 - np.asarray(self.confidence)) / 2)
+        for gains, (noisy, lo, hi) in zip(draws, each, strict=True):
             bias = asked.mean(largest_bias(gains, asked.states.n))
             numbers.append(Numbers(noisy.mu, noisy.sigma, lo, hi, noisy).with_bias(bias))
         return numbers
@@ -211,9 +207,9 @@ def variance_numbers(noisy: Estimate, confidence: Floats | float) -> Numbers:
 
 def sample_numbers(mean: Floats, units: UnitSample, confidence: Floats | float) -> Numbers:
     """Estimate and interval of the mean over a population of questions."""
-    lo, hi, sigma = units.bounds(confidence)
-    # The interval is not centred on the mean, which may lie beyond a short one.
-    return Numbers(mean, sigma, np.minimum(lo, mean), np.maximum(hi, mean))
+    about = units.student(), mean, units.units, (1 - np.asarray(confidence)) / 2
+    lo, hi, sigma = population_ends(*about, units.mean_bias, units.single)
+    return Numbers(mean, sigma, lo, hi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

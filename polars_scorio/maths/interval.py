@@ -11,10 +11,11 @@ Graubard 1998, Survey Methodology 24, 193-201).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
@@ -311,21 +312,55 @@ def _squares_apart(mean_square: Floats, squared_mean: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
-    """A metric of each group: its estimate, the variance of it, and what its interval needs.
+class NoisyMean(ABC):
+    """A metric of each group and the noise of its estimate, (G,), on the unit scale of its range.
 
-    Arrays (G,) on the unit scale of the metric's range. The estimate has its complement beside it:
-    ``1 - x`` would lose the digits of a small rest.
+    The estimate has its complement beside it: ``1 - x`` would lose the digits of a small rest.
     """
 
     estimate: Floats  # unbiased; NaN if k exceeds the trials of some question
     rest: Floats
     variance: Floats
+    low: Floats | float = field(default=0.0, kw_only=True)  # least value of the metric
+    width: Floats | float = field(default=1.0, kw_only=True)  # largest value less `low`
+    bounded: bool = field(default=True, kw_only=True)  # False: no range (negative powers)
+
+    @property
+    def mu(self) -> Floats:
+        """The estimate on the scale of the metric."""
+        return np.asarray(self.low + self.width * self.estimate)
+
+    @property
+    def sigma(self) -> Floats:
+        """Root of the variance, on the scale of the metric, not widened."""
+        return np.asarray(self.width * np.sqrt(self.variance))
+
+    @property
+    def trial_noise(self) -> Floats:
+        """Squared noise of the trials, with what is uncertain of it."""
+        return self.sigma**2
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The numbers of each group; others are those of all."""
+        each = ((name.name, getattr(self, name.name)) for name in fields(self))
+        return {name: numbers for name, numbers in each if isinstance(numbers, np.ndarray)}
+
+    def at(self, groups: Ints | int) -> Self:
+        """Some groups, in the given order."""
+        return replace(self, **{name: each[groups] for name, each in self.arrays.items()})
+
+    @abstractmethod
+    def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
+        """Interval of each estimate on the scale of the metric, by the chance beyond either end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate(NoisyMean):
+    """A metric of success or categories, with the right or wrong questions that it counts as."""
+
     factor: Floats  # uncertainty of the variance, at least 1
     effective: Floats  # right or wrong questions that have this variance; infinite if it is 0
-    low: float = 0.0  # least value of the metric
-    width: float = 1.0  # largest value less `low`
-    bounded: bool = True  # False: no range (blends with a negative power)
 
     @classmethod
     def from_noise(
@@ -343,18 +378,11 @@ class Estimate:
         return cls(estimate, rest, variance, factor, effective)
 
     @property
-    def mu(self) -> Floats:
-        """The estimate on the scale of the metric."""
-        return self.low + self.width * self.estimate
-
-    @property
-    def sigma(self) -> Floats:
-        """Root of the variance, on the scale of the metric, not widened."""
-        return self.width * np.sqrt(self.variance)
-
-    def at(self, groups: Ints | int) -> Estimate:
-        """Some groups, in the given order."""
-        return replace(self, **{name: getattr(self, name)[groups] for name in PARTS})
+    def trial_noise(self) -> Floats:
+        """Squared noise of the trials, with what is uncertain of it."""
+        # Single trials that agree have no sigma, but their interval knows what they do not show.
+        lo, hi = self.ends(scipy.special.ndtr(-1.0))
+        return np.where(self.sigma == 0, (hi - lo) ** 2, self.sigma**2 * self.factor)
 
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
         """Interval on the scale of the metric, by the chance beyond either end."""
@@ -365,11 +393,23 @@ class Estimate:
         return self.low + self.width * lo, self.low + self.width * hi
 
 
-PARTS = [field.name for field in fields(Estimate)][:5]
-
-
 def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate]:
     """Estimates of metrics that are a credit, about these questions."""
+    noisy = _stacked_estimates(asked, draws)
+    return [noisy.at(place) for place in range(len(draws))]
+
+
+def credit_intervals(
+    asked: Weighted, draws: Sequence[GainsOf], tail: Floats | float
+) -> list[tuple[Estimate, Floats, Floats]]:
+    """`credit_estimates` with the ends of their intervals, by the chance beyond either end."""
+    noisy = _stacked_estimates(asked, draws)
+    ends = zip(*noisy.ends(tail), strict=True)
+    return [(noisy.at(place), lo, hi) for place, (lo, hi) in enumerate(ends)]
+
+
+def _stacked_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> Estimate:
+    """`credit_estimates` in one, whose arrays have a row for each metric."""
     noises = [*map(np.stack, zip(*mean_noises(asked, draws), strict=True))]
     each = [map(asked.mean, state_estimates(asked.states, gains)) for gains in draws]
     estimate, rest = map(np.stack, zip(*each, strict=True))
@@ -388,7 +428,7 @@ def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate
             factor=np.where(single, 1.0, noisy.factor),
             effective=np.where(single, size, noisy.effective),
         )
-    return [noisy.at(place) for place in range(len(draws))]
+    return noisy
 
 
 def expected_effective(number: Floats, rate: float) -> float:
@@ -471,6 +511,15 @@ class Student(NamedTuple):
         half = -scipy.special.stdtrit(self.freedom, tail) * self.error
         return self.centre - half, self.centre + half
 
+    @property
+    def z(self) -> Floats:
+        """Normal values with the tails of Student's."""
+        return student_z(standardized_differences(self.centre, self.error), self.freedom)
+
+    def in_units(self, unit: Floats | float) -> Student:
+        """The interval on a scale with a unit: squares of large numbers would be too large."""
+        return Student(unit * self.centre, unit * self.error, self.freedom)
+
 
 def plus_two(
     mean: Floats,
@@ -514,27 +563,42 @@ class UnitSample:
         mean = np.bincount(group, mass * values, groups) / total
         spread = np.bincount(group, mass * (values - mean[group]) ** 2, groups) / total
         effective = total**2 / np.bincount(group, mass * weight, groups)
-        return plus_two(mean, spread, np.where(self._units > 1, effective, np.nan))
+        return plus_two(mean, spread, np.where(self.units > 1, effective, np.nan))
 
     @property
-    def _units(self) -> Floats:
+    def units(self) -> Floats:
+        """Units of each group."""
         return np.bincount(self.group, self.number, self.groups).astype(np.float64)
 
-    def bounds(self, confidence: Floats | float) -> tuple[Floats, Floats, Floats]:
-        """Ends of the interval of each population mean, and its error; NaN for a single unit."""
-        student, tail = self.student(), (1 - np.asarray(confidence)) / 2
+    @property
+    def mean_bias(self) -> Floats:
+        """The largest bias of the mean of each group."""
         mass = self.number * self.weight
         total = np.bincount(self.group, mass, self.groups)
-        bias = np.bincount(self.group, mass * self.bias, self.groups) / total
-        lo, hi = student.ends(tail)
-        lo, hi = np.clip([lo - bias, hi + bias], 0.0, 1.0)
-        if self.single is None:
-            return lo, hi, student.error
-        mean, number = np.bincount(self.group, mass * self.values, self.groups) / total, self._units
+        return np.asarray(np.bincount(self.group, mass * self.bias, self.groups) / total)
+
+
+def population_ends(
+    student: Student,
+    mean: Floats,
+    number: Floats,
+    tail: Floats | float,
+    bias: Floats | float = 0.0,
+    single: Mask | None = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Ends and standard error of means over populations, in [0, 1]; NaN for a single unit.
+
+    The largest bias is added on each side. Means of `single` right or wrong questions of equal
+    weight have the interval of so many.
+    """
+    lo, hi = student.ends(tail)
+    lo, hi, error = np.clip(lo - bias, 0.0, 1.0), np.clip(hi + bias, 0.0, 1.0), student.error
+    if single is not None:
         exact = *unit_interval(mean, 1 - mean, number, tail), np.sqrt(mean * (1 - mean) / number)
-        alone, of_all = self.single & (number > 1), (lo, hi, student.error)
+        alone, of_all = single & (number > 1), (lo, hi, error)
         lo, hi, error = (np.where(alone, *each) for each in zip(exact, of_all, strict=True))
-        return lo, hi, error
+    # The interval is not centred on the mean, which may lie beyond a short one.
+    return np.minimum(lo, mean), np.maximum(hi, mean), error
 
 
 def question_units(
@@ -564,82 +628,12 @@ def strata_units(strata: Subgroups[Any], values: Floats, bias: Floats | None = N
     return UnitSample(*of_pairs, strata.groups, bias[parts.state])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QuestionValues:
-    """Estimates of the questions that the models of a stratum share, on the unit scale."""
-
-    values: Floats  # (M, L)
-    weight: Floats  # share of each question in the mean, (M,)
-
-    def mean_differences(self, a: Ints, b: Ints) -> Student:
-        """Mean differences of pairs of columns, with one question of -1 and one of 1 more, (P,)."""
-        number = float(1 / (self.weight @ self.weight))
-        mean = self.weight @ self.values
-        away = self.values - mean
-        products = (self.weight[:, None] * away).T @ away
-        squares = np.diagonal(products)
-        spread = np.maximum(squares[a] + squares[b] - 2 * products[a, b], 0.0)
-        centre, error, freedom = plus_two(
-            mean[a] - mean[b], spread, np.full(a.shape, number), 0.0, 1.0
-        )
-        return Student(centre, error, np.where(np.isnan(centre), np.nan, freedom))
-
-
-class Side(Protocol):
-    """Estimates of models on these questions, each with its interval."""
-
-    @property
-    def mu(self) -> Floats:
-        """The estimates on the scale of the metric."""
-
-    @property
-    def sigma(self) -> Floats:
-        """Their standard deviations."""
-
-    @property
-    def width(self) -> Floats | float:
-        """The range of the metric."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the metric has a range."""
-
-    def at(self, groups: Ints) -> Self:
-        """Some of the estimates, in the given order."""
-
-    def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
-        """Interval of each estimate, by the chance beyond either end."""
+def excludes_zero(lo: Floats, hi: Floats) -> Mask:
+    """Whether both ends of intervals lie on one side of zero."""
+    return np.asarray((lo > 0) | (hi < 0))
 
 
 _NO_TAIL = 1e-15  # chance beyond an end from which on nothing is known
-
-
-class Pairs(Protocol):
-    """Pairs of models of some strata, (S, P): what the law of their scores knows of differences."""
-
-    @property
-    def diff(self) -> Floats:
-        """The differences; NaN without estimates."""
-
-    @property
-    def sigma(self) -> Floats:
-        """Their standard deviations."""
-
-    @property
-    def z(self) -> Floats:
-        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, not clipped, by normal critical values of shape (S, P)."""
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-
-
-def excluding_zero(pairs: Pairs, c: Floats) -> Mask:
-    """`Pairs.decided` by the ends of the intervals."""
-    lo, hi = pairs.ends(c)
-    return np.asarray((lo > 0) | (hi < 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -650,29 +644,22 @@ class MeasuredPairs:
     by paired differences if each of several questions has one trial of both.
     """
 
-    side: Side  # all models
+    side: NoisyMean  # all models
     a: Ints  # places of both models of each pair
     b: Ints
-    paired: Student  # differences in units of the range; NaN if a pair has several trials
-
-    decided = excluding_zero
+    paired: Student  # differences; NaN if a pair has several trials
 
     @classmethod
     def from_side(
-        cls, side: Side, questions: Sequence[QuestionValues | None], a: Ints, b: Ints
+        cls, side: NoisyMean, strata: int, a: Ints, b: Ints, paired: Student | None = None
     ) -> MeasuredPairs:
         """Pairs of columns, (P,) or (S, P); `side` has as many models of each stratum, in turn."""
-        # `questions` of a stratum are those of models with one trial of each; NaN: of others.
-        strata = np.arange(len(questions))[:, None]
-        size = np.broadcast_shapes(strata.shape, a.shape)
-        a, b = np.broadcast_to(a, size), np.broadcast_to(b, size)
-        paired = Student(*np.full((3, *size), np.nan))
-        for row, asked in enumerate(questions):
-            if asked is not None and len(asked.values) > 1:
-                for whole, part in zip(paired, asked.mean_differences(a[row], b[row]), strict=True):
-                    whole[row] = part
-        first = strata * (side.mu.size // max(len(questions), 1))
-        return cls(side, first + a, first + b, paired)
+        # `paired` has the differences of models with one trial of each question, in units of width.
+        first = np.arange(strata)[:, None] * (side.mu.size // max(strata, 1))
+        a, b = np.broadcast_arrays(first + a, first + b)
+        if paired is None:
+            return cls(side, a, b, Student(*np.full((3, *a.shape), np.nan)))
+        return cls(side, a, b, paired.in_units(side.width))
 
     @classmethod
     def joined(cls, parts: Sequence[MeasuredPairs]) -> MeasuredPairs | None:
@@ -681,18 +668,16 @@ class MeasuredPairs:
         ranges = {(one.low, one.width, one.bounded) for one in sides}
         if len(ranges) != 1 or len(sides) < len(parts):
             return None
-        names: dict[str, Any] = {
-            name: np.concatenate([getattr(one, name) for one in sides]) for name in PARTS
-        }
         first = np.cumsum([0, *(one.mu.size for one in sides[:-1])])
+        starts = [*zip(first, parts, strict=True)]
         a, b = (
-            np.concatenate(
-                [start + getattr(part, side) for start, part in zip(first, parts, strict=True)]
-            )
+            np.concatenate([start + getattr(part, side) for start, part in starts])
             for side in ("a", "b")
         )
         paired = Student(*map(np.concatenate, zip(*(part.paired for part in parts), strict=True)))
-        return cls(replace(sides[0], **names), a, b, paired)
+        arrays = zip(*(one.arrays.values() for one in sides), strict=True)
+        whole: dict[str, Any] = dict(zip(sides[0].arrays, map(np.concatenate, arrays), strict=True))
+        return cls(replace(sides[0], **whole), a, b, paired)
 
     @property
     def diff(self) -> Floats:
@@ -705,14 +690,12 @@ class MeasuredPairs:
         """Standard deviations of the differences."""
         sigma = self.side.sigma
         apart = np.hypot(sigma[self.a], sigma[self.b])
-        return np.where(self._by_questions, self._width * self.paired.error, apart)
+        return np.where(self._by_questions, self.paired.error, apart)
 
     @property
     def z(self) -> Floats:
         """Signed critical values at which the intervals stop to hold zero."""
-        centre, error, freedom = self.paired
-        z = student_z(standardized_differences(centre, error), freedom)
-        some = ~self._by_questions
+        z, some = self.paired.z, ~self._by_questions
         if some.any():
             paired = Student(*(each[some][None] for each in self.paired))
             rest = MeasuredPairs(self.side, self.a[some][None], self.b[some][None], paired)
@@ -721,28 +704,27 @@ class MeasuredPairs:
 
     @property
     def _by_questions(self) -> Mask:
-        return ~np.isnan(self.paired.freedom)
+        return ~np.isnan(self.paired.centre)
 
-    @property
-    def _width(self) -> Floats | float:
-        width = self.side.width
-        return width[self.a] if isinstance(width, np.ndarray) else width
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        return excludes_zero(*self.ends(c))
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""
         c = np.broadcast_to(c, self.a.shape)
-        mu, tail, width = self.side.mu, scipy.special.ndtr(-c), self._width
+        mu, tail, width = self.side.mu, scipy.special.ndtr(-c), self.side.width
         (lo_a, hi_a), (lo_b, hi_b) = self._ends_of(self.a, self.b, tail)
         mu_a, mu_b = mu[self.a], mu[self.b]
         lo = mu_a - mu_b - np.hypot(mu_a - lo_a, hi_b - mu_b)
         hi = mu_a - mu_b + np.hypot(hi_a - mu_a, mu_b - lo_b)
         if self._by_questions.any():
-            ends = (width * end for end in self.paired.ends(tail))
             lo, hi = (
                 np.where(self._by_questions, end, apart)
-                for end, apart in zip(ends, (lo, hi), strict=True)
+                for end, apart in zip(self.paired.ends(tail), (lo, hi), strict=True)
             )
-        top = width if self.side.bounded else np.inf
+        top = width[self.a] if isinstance(width, np.ndarray) else width
+        top = top if self.side.bounded else np.inf
         lo, hi = (np.where(tail < _NO_TAIL, far * top, end) for far, end in ((-1, lo), (1, hi)))
         return np.clip(lo, -top, top), np.clip(hi, -top, top)
 

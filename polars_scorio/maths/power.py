@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.covariance import Paired, of_pairs
+from polars_scorio.maths.covariance import Paired
 from polars_scorio.maths.families import anytime_critical, student_critical
 from polars_scorio.maths.interval import Student, expected_effective, plus_two
 from polars_scorio.maths.populations import unit_interval
@@ -267,7 +267,7 @@ class QuestionsAhead(Forecast):
         """Pairs of columns (S, P) of models whose means are in units of `unit`, (S, P)."""
         row = np.arange(len(a))[:, None]
         number = np.broadcast_to(models.number[:, None], a.shape)
-        spread = of_pairs(models.products)[row, a, b] * (1 if models.span else number)
+        spread = models.squares(row, a, b) * (1 if models.span else number)
         return cls(
             diff=(models.mean[row, a] - models.mean[row, b]).ravel(),
             variance=np.where(number > 1, spread, np.nan).ravel(),

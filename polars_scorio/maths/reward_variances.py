@@ -7,14 +7,13 @@ variance shows: the largest noise, trials of another kind, and such of questions
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.interval import UnitSample
+from polars_scorio.maths.interval import NoisyMean, UnitSample
 from polars_scorio.maths.populations import rate_ends
 
 _NO_NOISE = 1e-18  # in units of the squared range: rounding error of equal rewards
@@ -227,20 +226,17 @@ _NEAR_MEDIAN = 0.499  # the ratio of both quantiles is taken no nearer to the me
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RewardNoise:
-    """The mean reward of each group, and what its interval is made of, each of shape (G,)."""
+class RewardNoise(NoisyMean):
+    """The mean reward of each group, and what its interval is made of, each of shape (G,).
 
-    estimate: Floats  # unbiased, inside [0, 1], with its complement; NaN if none
-    rest: Floats
-    variance: Floats  # measured; NaN if nothing measures it
-    spread: Floats  # its factor for the spread of the questions' noise; 0: unknown
+    The variance is measured, or NaN if nothing measures it; a width of 0 is unknown.
+    """
+
+    spread: Floats  # factor of the variance for the spread of the questions' noise; 0: unknown
     freedom: Floats  # degrees of freedom of the variance; 0: none
     trials: Floats  # fewest trials of largest noise that it is worth
     silent: Floats  # mean estimate of questions without noise, over all questions
     silent_rest: Floats  # the same of their complements
-    low: Floats  # least reward
-    width: Floats  # of the range; 0: unknown
-    bounded: ClassVar[bool] = True  # rewards have a range
 
     @classmethod
     def from_questions(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardNoise:
@@ -263,22 +259,6 @@ class RewardNoise:
             silent_rest=total(np.where(silent, 1 - questions.values, 0.0)) / size,
             low=low,
             width=width,
-        )
-
-    @property
-    def mu(self) -> Floats:
-        """The estimate on the scale of the rewards."""
-        return np.asarray(self.low + self.width * self.estimate)
-
-    @property
-    def sigma(self) -> Floats:
-        """Root of the variance, on the scale of the rewards, not widened."""
-        return np.asarray(self.width * np.sqrt(self.variance))
-
-    def at(self, groups: Ints) -> RewardNoise:
-        """Variances of some groups, in the given order."""
-        return replace(
-            self, **{each.name: getattr(self, each.name)[groups] for each in fields(self)}
         )
 
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:

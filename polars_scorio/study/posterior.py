@@ -11,7 +11,14 @@ import numpy as np
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import BetaPairs, Compared, Comparison, reaching
+from polars_scorio.maths.comparison import (
+    Compared,
+    Comparison,
+    Pairs,
+    Reaches,
+    beta_pairs,
+    reaching,
+)
 from polars_scorio.maths.posteriors import (
     Pooled,
     QuestionPosteriors,
@@ -61,11 +68,11 @@ def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: boo
     """Models by mu and sigma (S, L); their differences are Beta if the metric has a range."""
     low, high = metric.support
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-    normal = reaching((mu, sigma, sigma, sigma))
+    normal = reaching(Reaches(mu, sigma, sigma, sigma))
 
-    def between(a: Ints, b: Ints) -> BetaPairs:
+    def between(a: Ints, b: Ints) -> Pairs:
         pairs = normal(a, b)
-        return BetaPairs(pairs.diff, pairs.sigma, high - low)
+        return beta_pairs(pairs.diff, pairs.sigma, high - low)
 
     none = np.full_like(mu, np.nan)
     compared = Compared.from_numbers(mu, sigma, none, none)

@@ -42,8 +42,16 @@ from polars_scorio.subjects.question_cells import (
     QuestionCells,
     ViewSubject,
 )
-from polars_scorio.subjects.sampled_scores import shared_questions
-from polars_scorio.subjects.scores import CORRELATION, Law, Row, RowScores, Scores, StrataModels
+from polars_scorio.subjects.sampled_scores import refuse_large_covariance
+from polars_scorio.subjects.scores import (
+    CORRELATION,
+    Law,
+    Row,
+    RowScores,
+    Scores,
+    StrataModels,
+    shared_questions,
+)
 
 COST = ":cost"
 # Whether the interval has no upper end, the share of the questions without a success, and the share
@@ -309,6 +317,7 @@ class CostLaw(Law):
         # questions are taken as a sample.
         means, places = self.means, models.groups
         if self.target == "population" or np.isfinite(means.freedom[places]).any():
+            refuse_large_covariance(places.shape[1])
             shared = shared_questions(models)
             models_of = paired_means(
                 -shared.values, shared.first, 0.0, shared.cluster, shared.weight

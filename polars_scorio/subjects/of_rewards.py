@@ -67,9 +67,9 @@ from polars_scorio.subjects.question_cells import (
 from polars_scorio.subjects.scores import (
     BOUNDS,
     RangeLaw,
-    RewardLaw,
     Row,
     Scores,
+    VarianceLaw,
     ranged_numbers,
 )
 
@@ -302,7 +302,7 @@ def _benchmark_numbers(noisy: RewardNoise, confidence: Floats | float) -> Scores
     """The numbers of a mean on these questions."""
     lo, hi = noisy.ends((1 - confidence) / 2)
     return Scores.from_numbers(
-        "calibrated", (noisy.mu, noisy.mu, noisy.sigma, lo, hi), RewardLaw(noisy)
+        "calibrated", (noisy.mu, noisy.mu, noisy.sigma, lo, hi), VarianceLaw(noisy)
     )
 
 

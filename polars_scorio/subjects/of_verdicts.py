@@ -36,16 +36,14 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.counting.tally import QUESTIONS, group_plan, trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import AsymmetricPairs, Compared, Comparison
+from polars_scorio.maths.comparison import Compared, Comparison, Pairs, Reaches
 from polars_scorio.maths.credit_numbers import Measurement
 from polars_scorio.maths.credits import GainsOf, RootDraw, fixed_gains, state_estimates
 from polars_scorio.maths.interval import (
     Estimate,
     MeasuredPairs,
-    Pairs,
     Weighted,
     credit_estimates,
-    excluding_zero,
     question_units,
 )
 from polars_scorio.maths.judges import (
@@ -387,16 +385,33 @@ class VerdictLaw(Law):
         judge, places = self.judges.judge[models.groups], models.groups.ravel()
         if (judge != judge[:, :1]).any():
             return RangeLaw().compared(models)
-        low, high = models.metric.support
-        law = EstimateLaw(replace(self.noisy, low=low, width=high - low))
-        asked, rates = law.single_questions(models), self.judges.rates.at(places)
-        side = law.side(models)
+        verdicts = EstimateLaw.from_noisy(self.noisy, models.metric).between(models)
+        rates = self.judges.rates.at(places)
 
-        def between(a: Ints, b: Ints) -> VerdictPairs:
-            verdicts = MeasuredPairs.from_side(side, asked, a, b)
-            return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
+        def between(a: Ints, b: Ints) -> Pairs:
+            pairs = verdicts(a, b)
+            return judged_pairs(pairs, rates.at(pairs.a), models.limit)
 
         return Comparison(Compared.from_numbers(*models.reported), between, models.limit)
+
+
+def judged_pairs(verdicts: MeasuredPairs, rates: JudgeRates, most: float) -> Pairs:
+    """Pairs of accuracies by their verdicts, which one judge gave, and the rates of that judge."""
+    judged = verdicts.diff
+    index = np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)  # NaN: like a coin
+    calibration = (judged / index) ** 2 * (rates.sensitivity_variance + rates.specificity_variance)
+    sigma = np.sqrt(verdicts.sigma**2 + calibration) / index
+
+    def ends(c: Floats) -> tuple[Floats, Floats]:
+        lo, hi = verdicts.ends(c)
+        truth = judged_difference(judged, (judged - lo, hi - judged), rates, c)
+        return truth.lo, truth.hi
+
+    def z() -> Floats:
+        # Zero is in both intervals, or in neither.
+        return np.where(np.isnan(index), np.nan, verdicts.z)
+
+    return Pairs(np.clip(judged / index, -most, most), np.asarray(sigma), ends, z)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -411,12 +426,12 @@ class DrawLaw(Law):
         if np.isnan(self.noisy.variance[models.groups]).all():
             return RangeLaw().compared(models)
 
-        def between(a: Ints, b: Ints) -> AsymmetricPairs:
+        def between(a: Ints, b: Ints) -> Pairs:
             row = np.arange(len(models.groups))[:, None]
             first, other = models.groups[row, a], models.groups[row, b]
             noise = np.sqrt(self._variances(first, other))
             gap = self.noisy.estimate[first] - self.noisy.estimate[other]
-            return AsymmetricPairs(gap, noise, noise, noise, models.limit)
+            return Reaches(gap, noise, noise, noise).pairs(models.limit)
 
         return Comparison(Compared.from_numbers(*models.reported), between, models.limit)
 
@@ -435,48 +450,6 @@ class DrawLaw(Law):
             apart = up**2 * getattr(one, variance) + down**2 * getattr(two, variance)
             noise = noise + np.where(same, shared, apart)
         return noise
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VerdictPairs:
-    """Pairs of accuracies whose verdicts one judge gave, arrays of shape (S, P)."""
-
-    verdicts: Pairs  # the pairs by their verdicts
-    rates: JudgeRates  # all judges
-    judge: Ints  # the place of the judge of each pair
-    most: float  # the largest difference that there is
-    decided = excluding_zero
-
-    @property
-    def diff(self) -> Floats:
-        """The differences of the truth."""
-        return np.clip(self.verdicts.diff / self._index, -self.most, self.most)
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences."""
-        rates = self.rates.at(self.judge)
-        truth = self.verdicts.diff / self._index
-        calibration = truth**2 * (rates.sensitivity_variance + rates.specificity_variance)
-        return np.asarray(np.sqrt(self.verdicts.sigma**2 + calibration) / self._index)
-
-    @property
-    def _index(self) -> Floats:
-        """The adjusted index; NaN for a judge like a coin."""
-        index = self.rates.at(self.judge).adjusted_index
-        return np.where(index > 0, index, np.nan)
-
-    @property
-    def z(self) -> Floats:
-        """Critical values of the verdicts: zero is in both intervals, or in neither."""
-        return np.where(np.isnan(self._index), np.nan, self.verdicts.z)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals by critical values."""
-        lo, hi = self.verdicts.ends(c)
-        judged = self.verdicts.diff
-        ends = judged_difference(judged, (judged - lo, hi - judged), self.rates.at(self.judge), c)
-        return ends.lo, ends.hi
 
 
 _BETTER = 30  # labels of a verdict by which its trials are known well

@@ -14,7 +14,7 @@ from polars_scorio.maths.comparison import Comparison, sampled
 from polars_scorio.maths.covariance import Paired, paired_means
 from polars_scorio.maths.credits import largest_bias
 from polars_scorio.maths.families import anytime_critical
-from polars_scorio.maths.populations import unit_interval
+from polars_scorio.maths.interval import population_ends
 from polars_scorio.maths.power import QuestionsAhead
 from polars_scorio.maths.run_effects import widened
 from polars_scorio.subjects.scores import (
@@ -22,6 +22,7 @@ from polars_scorio.subjects.scores import (
     ModelNumbers,
     StrataModels,
     share_of_plan,
+    shared_questions,
 )
 
 _CELL = 128  # bytes of a pair, in both orders, in the tables of a population of questions
@@ -88,7 +89,7 @@ class SampleLaw(Law):
 class Sample:
     """The models of some strata on questions that are a sample."""
 
-    joint: Paired  # in units of `scale.unit`
+    joint: Paired  # in units of `scale.unit` above `scale.low`
     scale: Scale
     bias: Floats | float = 0.0  # largest bias of each model, (S, L)
     single: Mask | None = None  # models of one trial, right or wrong, on questions of equal weight
@@ -101,67 +102,29 @@ class Sample:
 
     def numbers(self, c: Floats) -> ModelNumbers:
         """Mean, standard error and interval of each model by itself, at critical values (S, L)."""
-        scale, joint = self.scale, self.joint
-        student = joint.models(scale.low / scale.unit + 0.5)
-        tail = scipy.special.ndtr(-c)
-        lo, hi = student.ends(tail)
-        sigma, lo, hi = student.error, lo - self.bias, hi + self.bias
-        if self.single is not None:
-            least = scale.low / scale.unit
-            mean = joint.mean - least
-            number = np.broadcast_to(joint.number[:, None], mean.shape)
-            exact = (least + end for end in unit_interval(mean, 1 - mean, number, tail))
-            noise = np.sqrt(mean * (1 - mean) / number)
-            lo, hi, sigma = (
-                np.where(self.single & (number > 1), one, many)
-                for one, many in zip((*exact, noise), (lo, hi, sigma), strict=True)
-            )
-        # The interval is not centred on the mean, which may lie beyond a short one.
-        lo, hi = np.minimum(lo, joint.mean), np.maximum(hi, joint.mean)
-        mu, sigma, lo, hi = (scale.unit * each for each in (joint.mean, sigma, lo, hi))
-        return mu, sigma, *scale.clipped((lo, hi))
+        scale, mean = self.scale, self.joint.mean
+        number = np.broadcast_to(self.joint.number[:, None], mean.shape)
+        about = self.joint.models(), mean, number, scipy.special.ndtr(-c)
+        lo, hi, sigma = population_ends(*about, self.bias, self.single)
+        mu, lo, hi = (scale.low + scale.unit * each for each in (mean, lo, hi))
+        return mu, scale.unit * sigma, *scale.clipped((lo, hi))
 
     def critical(self, c: Floats) -> Floats:
         """Critical values (S, L) of the intervals of models, by those of one look."""
         return c if self.information is None else anytime_critical(c, self.information[:, None])
 
 
-class SharedQuestions(NamedTuple):
-    """Questions that the models of some strata share, Q rows, stratum after stratum."""
-
-    values: Floats  # estimates, (Q, L)
-    trials: Ints  # of each question and model, (Q, L)
-    sizes: Ints  # questions of each stratum, (S,)
-    cluster: Ints | None
-    weight: Floats | None
-
-    @property
-    def first(self) -> Ints:
-        """The first question of each stratum."""
-        return np.cumsum(self.sizes) - self.sizes
-
-
-def shared_questions(models: StrataModels) -> SharedQuestions:
-    """The questions of the models of some strata, which have the same ones."""
-    refuse_large_covariance(models.groups.shape[1])
-    table, estimates = models.table, models.table.estimates(models.metric, models.view, models.k)
-    assert estimates is not None  # as the options of a comparison see to
-    empty = [np.empty((0, models.groups.shape[1]), np.int64)]
-    rows = np.concatenate([*empty, *(table.rows_of(groups) for groups in models.groups)])
-    cluster, weight = (
-        None if each is None else each[rows[:, 0]] for each in (table.cluster, table.weight)
-    )
-    sizes = table.size[models.groups[:, 0]]
-    return SharedQuestions(estimates[rows], table.trials[rows], sizes, cluster, weight)
-
-
 def shared_sample(models: StrataModels, planned: int | None) -> Sample:
     """The models of some strata, compared on questions that all of them were asked."""
+    refuse_large_covariance(models.groups.shape[1])
     shared, scale = shared_questions(models), Scale.from_models(models)
     information = None if planned is None else share_of_plan(shared.sizes, "population", planned)
-    unit = np.repeat(np.broadcast_to(scale.unit, (shared.sizes.size, 1)), shared.sizes, axis=0)
+    low, unit = (
+        np.repeat(np.broadcast_to(each, (shared.sizes.size, 1)), shared.sizes, axis=0)
+        for each in (scale.low, scale.unit)
+    )
     of_strata = shared.first, scale.span, shared.cluster, shared.weight
-    paired = paired_means(shared.values / unit, *of_strata)
+    paired = paired_means((shared.values - low) / unit, *of_strata)
     draw = None if models.scores_rewards else models.metric.draw(models.k)
     if draw is None or not scale.span:
         return Sample(paired, scale, information=information)

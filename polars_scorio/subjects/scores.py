@@ -21,6 +21,7 @@ from polars_scorio.arguments import PLANS, View
 from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Compared, Comparison, from_ranges
+from polars_scorio.maths.covariance import Paired, paired_means
 from polars_scorio.maths.credit_numbers import (
     Numbers,
     sample_numbers,
@@ -30,15 +31,13 @@ from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.interval import (
     Estimate,
     MeasuredPairs,
-    QuestionValues,
-    Side,
+    NoisyMean,
     question_units,
     strata_units,
 )
 from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
-from polars_scorio.maths.reward_variances import RewardNoise
 from polars_scorio.maths.run_effects import ScoreRuns, widened
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
@@ -463,21 +462,33 @@ class StrataModels:
         facts = self.scores.facts.get(INFORMATION)
         return None if facts is None else np.asarray(facts[self.groups], dtype=np.float64)
 
-    def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues | None]:
-        """The questions of each stratum, in units of a width above a least value; or None."""
-        estimates = self.table.estimates(self.metric, self.view, self.k)
-        if estimates is None:
-            return [None] * len(self.groups)
-        weight = self.table.weight
-        low, width = (np.broadcast_to(each, self.table.size.size) for each in (low, width))
 
-        def of_stratum(models: Ints) -> QuestionValues:
-            rows, first = self.table.rows_of(models), models[0]
-            share = np.ones(len(rows)) if weight is None else weight[rows[:, 0]]
-            values = (estimates[rows] - low[first]) / (width[first] or 1.0)
-            return QuestionValues(values, share / share.sum())
+class SharedQuestions(NamedTuple):
+    """Questions that the models of some strata share, Q rows, stratum after stratum."""
 
-        return [of_stratum(models) for models in self.groups]
+    values: Floats  # estimates, (Q, L)
+    trials: Ints  # of each question and model, (Q, L)
+    sizes: Ints  # questions of each stratum, (S,)
+    cluster: Ints | None
+    weight: Floats | None
+
+    @property
+    def first(self) -> Ints:
+        """The first question of each stratum."""
+        return np.cumsum(self.sizes) - self.sizes
+
+
+def shared_questions(models: StrataModels) -> SharedQuestions:
+    """The questions of the models of some strata, which have the same ones."""
+    table, estimates = models.table, models.table.estimates(models.metric, models.view, models.k)
+    assert estimates is not None  # as the options of a comparison see to
+    empty = [np.empty((0, models.groups.shape[1]), np.int64)]
+    rows = np.concatenate([*empty, *(table.rows_of(groups) for groups in models.groups)])
+    cluster, weight = (
+        None if each is None else each[rows[:, 0]] for each in (table.cluster, table.weight)
+    )
+    sizes = table.size[models.groups[:, 0]]
+    return SharedQuestions(estimates[rows], table.trials[rows], sizes, cluster, weight)
 
 
 class Law(ABC):
@@ -537,45 +548,48 @@ class RangeLaw(Law):
         return from_ranges(models.reported, z, models.limit, models.information)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class VarianceLaw(Law):
     """Intervals made from a variance: pairs follow from the intervals of both models."""
 
-    noisy: Estimate | RewardNoise
+    noisy: NoisyMean
 
-    def side(self, models: StrataModels) -> Side:
-        """The estimates of the models, stratum after stratum."""
-        return self.noisy.at(models.groups.ravel())
-
-    def single_questions(self, models: StrataModels) -> list[QuestionValues | None]:
-        """The questions of each stratum, if pairs are made from them."""
-        return [None] * len(models.groups)
+    def single(self, models: StrataModels) -> Paired | None:
+        """The models with one trial of each question, if pairs are made from questions."""
+        return None
 
     def compared(self, models: StrataModels) -> Comparison:
         """Differences follow from the intervals of both models, or from their questions."""
-        between = partial(MeasuredPairs.from_side, *self._compared(models))
-        compared = Compared.from_numbers(*models.reported)
+        compared, between = Compared.from_numbers(*models.reported), self.between(models)
         return Comparison(compared, between, models.limit, information=models.information)
 
-    def _compared(self, models: StrataModels) -> tuple[Side, list[QuestionValues | None]]:
-        """The estimates of the models, and the questions of single trials."""
+    def between(self, models: StrataModels) -> Callable[[Ints, Ints], MeasuredPairs]:
+        """Pairs by their columns."""
         if self not in models.known:
-            models.known[self] = self.side(models), self.single_questions(models)
-        return models.known[self]  # type: ignore[no-any-return]  # as stored
+            models.known[self] = self.single(models)
+        single: Paired | None = models.known[self]
+        pairs = partial(MeasuredPairs.from_side, self.side(models), len(models.groups))
+        return pairs if single is None else lambda a, b: pairs(a, b, single.differences(a, b))
+
+    def side(self, models: StrataModels) -> NoisyMean:
+        """The estimates of the models, stratum after stratum."""
+        return self.noisy.at(models.groups.ravel())
+
+    def trial_noise(self, models: StrataModels) -> Floats:
+        """Squared noise of the trials, with what is uncertain of it."""
+        return self.side(models).trial_noise.reshape(models.groups.shape)
 
     def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
         """Ends at critical values (S, L)."""
-        ends = self._compared(models)[0].ends(scipy.special.ndtr(-c).ravel())
+        ends = self.side(models).ends(scipy.special.ndtr(-c).ravel())
         lo, hi = (end.reshape(c.shape) for end in ends)
         if models.runs is None:
             return lo, hi
         return widened(models.reported[0], lo, hi, models.runs.term(c), c)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class EstimateLaw(VarianceLaw):
     """Outcomes, and all values on the scale of the outcomes."""
-
-    noisy: Estimate
 
     @classmethod
     def from_noisy(cls, noisy: Estimate, metric: Metric) -> EstimateLaw:
@@ -584,28 +598,11 @@ class EstimateLaw(VarianceLaw):
         bounded = not metric.unbounded
         return cls(replace(noisy, low=low, width=high - low, bounded=bounded))
 
-    def trial_noise(self, models: StrataModels) -> Floats:
-        """Squared noise of the trials, with what is uncertain of it."""
-        noisy = self.noisy.at(models.groups.ravel())
-        # Single trials that agree have no sigma, but their interval knows what they do not show.
-        lo, hi = noisy.ends(scipy.special.ndtr(-1.0))
-        noise = np.where(noisy.sigma == 0, (hi - lo) ** 2, noisy.sigma**2 * noisy.factor)
-        return noise.reshape(models.groups.shape)
-
-    def single_questions(self, models: StrataModels) -> list[QuestionValues | None]:
-        """The questions of models with one trial of each; NaN: of models with more."""
-        single = models.single
-        if not (single.sum(axis=1) > 1).any():
-            return [None] * len(single)
-        every = models.questions(self.noisy.low, self.noisy.width)
-        return [
-            None if asked is None else replace(asked, values=np.where(alone, asked.values, np.nan))
-            for asked, alone in zip(every, single, strict=True)
-        ]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RewardLaw(VarianceLaw):
-    """Real-valued rewards, of which each stratum has one range for all models."""
-
-    noisy: RewardNoise
+    def single(self, models: StrataModels) -> Paired | None:
+        """The models with one trial of each question, NaN for models with more."""
+        if not (models.single.sum(axis=1) > 1).any() or not models.metric.per_question:
+            return None
+        shared = shared_questions(models)
+        alone = np.repeat(models.single, shared.sizes, axis=0)
+        unit = (shared.values - self.noisy.low) / (self.noisy.width or 1.0)
+        return paired_means(np.where(alone, unit, np.nan), shared.first, 1.0, None, shared.weight)

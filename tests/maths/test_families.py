@@ -68,7 +68,7 @@ def best_chances(models):
     """The chance of each model of one stratum to be the best."""
     value, _, mid, lo, hi = models.numbers
     if models.joint is not None:
-        mid, (lo, hi) = value, models.joint.models(0.5).ends(0.025)
+        mid, (lo, hi) = value, models.joint.models().ends(0.025)
     return leading_chances(value, [mid, lo, hi], models.z)[0]
 
 
@@ -188,7 +188,7 @@ def counted_models(successes):
     compared = Compared.from_numbers(
         side.mu[None], side.sigma[None], *(e[None] for e in side.ends(0.025))
     )
-    return Comparison(compared, partial(MeasuredPairs.from_side, side, [None]), limit=1.0)
+    return Comparison(compared, partial(MeasuredPairs.from_side, side, 1), limit=1.0)
 
 
 @st.composite

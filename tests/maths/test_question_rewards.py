@@ -1,6 +1,6 @@
 """Questions by their rewards: sums, the noise of single trials, clusters."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import t
 
+from polars_scorio.maths.credit_numbers import sample_numbers
 from polars_scorio.maths.interval import MeasuredPairs
 from polars_scorio.maths.reward_variances import GroupRewards, best_noise, best_of_rewards
 from tests.differences import cluster_means, plus_two
@@ -20,18 +21,20 @@ from tests.maths.rewards_oracle import best_estimate, reward_interval
 LOG = [[0.1, 0.6, 0.4], [0.9, 0.2], [0.7], [0.3], [0.8, 0.1, 0.1, 0.2]]
 
 
+def population(questions):
+    """Standard error and ends of the mean over a population of which questions are a sample."""
+    return sample_numbers(questions.mean, questions.sample(), 0.95)[1:4]
+
+
 @given(st.permutations(range(5)))
 def test_the_order_of_questions_changes_no_bit(order):
     shuffled = question_rewards([LOG[i] for i in order], (0, 1))
     for name in ("mean", "size"):
         one, other = getattr(shuffled, name), getattr(question_rewards(LOG, (0, 1)), name)
         assert one.tobytes() == other.tobytes()
-    for end, other in zip(
-        shuffled.sample().bounds(0.95),
-        question_rewards(LOG, (0, 1)).sample().bounds(0.95),
-        strict=True,
-    ):
-        assert end.tobytes() == other.tobytes()
+    both = population(shuffled), population(question_rewards(LOG, (0, 1)))
+    for one, other in zip(*both, strict=True):
+        assert one.tobytes() == other.tobytes()
 
 
 def test_single_trials_have_the_larger_of_two_variances():
@@ -57,15 +60,15 @@ def test_a_population_has_one_more_reward_at_either_end(clusters):
         means, shares = cluster_means(questions.values, clusters)
     centre, sigma, freedom = plus_two(means, (0, 1), shares)
     reach = t.ppf(0.975, freedom) * sigma
-    found = [each.item() for each in questions.sample().bounds(0.95)]
+    found = [each.item() for each in population(questions)]
     # Sums in another order.
-    expected = max(centre - reach, 0), min(centre + reach, 1), sigma
+    expected = sigma, max(centre - reach, 0), min(centre + reach, 1)
     assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_cluster_tells_nothing_of_others():
     questions = replace(question_rewards(LOG, (0, 1)), cluster=np.zeros(5, dtype=int))
-    assert np.isnan(questions.sample().bounds(0.95)).all()
+    assert np.isnan(population(questions)).all()
 
 
 # Rewards of questions on the scale of their range.
@@ -169,12 +172,9 @@ SECOND = [[0.4, 0.2, 0.7], [0.6, 0.5, 0.1], [0.5, 0.3]]
 
 def ends_by_trials(first, second, bounds, k=1, confidence=0.95):
     one, other = (reward_variance(logs, bounds, k) for logs in (first, second))
-    both = {
-        each.name: np.concatenate([getattr(side, each.name) for side in (one, other)])
-        for each in fields(one)
-    }
-    place = np.array([0])
-    pairs = MeasuredPairs.from_side(replace(one, **both), [None], place, place + 1)
+    place, other = np.array([0]), other.arrays
+    both = {name: np.concatenate([each, other[name]]) for name, each in one.arrays.items()}
+    pairs = MeasuredPairs.from_side(replace(one, **both), 1, place, place + 1)
     return np.ravel(pairs.ends(np.array([[-ndtri((1 - confidence) / 2)]]))).tolist()
 
 

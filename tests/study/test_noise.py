@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
-from polars_scorio.maths.comparison import AsymmetricPairs, Compared, Comparison, StudentPairs
+from polars_scorio.maths.comparison import Compared, Comparison, Reaches, student_pairs
 from polars_scorio.maths.interval import Student
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.run_effects import RunVariance, SharedRuns
@@ -35,8 +35,8 @@ def comparison(gap, sigma, *, paired, runs=None):
         diff = np.full((1, a.size), gap)
         if paired:
             student = Student(diff, np.full_like(diff, sigma), np.full_like(diff, 30.0))
-            return StudentPairs(diff, student, np.ones((1, 1)))
-        return AsymmetricPairs(diff, np.full_like(diff, sigma), *np.full((2, *diff.shape), sigma))
+            return student_pairs(diff, student)
+        return Reaches(diff, *np.full((3, *diff.shape), sigma)).pairs()
 
     numbers = np.array([[gap, 0.0]]), *np.full((4, 1, 2), sigma)
     return Comparison(Compared(*numbers), between, runs=runs)

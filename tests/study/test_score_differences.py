@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.maths.comparison import BetaPairs, Comparison, Family, from_ranges
+from polars_scorio.maths.comparison import Comparison, Family, from_ranges
 from polars_scorio.maths.families import standardized_differences
 from polars_scorio.study.posterior import posterior_comparison
 
@@ -129,8 +129,13 @@ def test_a_metric_without_a_range_has_normal_differences():
         read(ps.avg([1, 1]), beta=True),
         read(ps.avg(), beta=False),
     ):
-        assert not isinstance(normal.pairs(*PAIR), BetaPairs)
-    assert read(ps.avg([-1, 3]), beta=True).pairs(*PAIR).range == 4
+        pairs = normal.pairs(*PAIR)
+        lo, hi = pairs.ends(np.full(pairs.diff.shape, 2.0))
+        np.testing.assert_allclose(lo, pairs.diff - 2 * pairs.sigma)
+        np.testing.assert_allclose(hi, pairs.diff + 2 * pairs.sigma)
+    pairs = read(ps.avg([-1, 3]), beta=True).pairs(*PAIR)
+    wide = np.full(pairs.diff.shape, 80.0)
+    assert np.max(np.abs(pairs.ends(wide))) <= 4 < np.max(pairs.diff + 80 * pairs.sigma)
 
 
 @pytest.mark.parametrize("beta", [False, True])
