@@ -367,14 +367,8 @@ def _with_tests(reply: Call, gate: GateFacts, tests: pl.DataFrame | None) -> Gat
     return replace(gate, broke=broke, nameable=nameable)
 
 
-def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
-    """The rows of a gate over all strata, which have its verdict."""
-    return rows.filter(*(pl.col(name).is_null() for name in strata))
-
-
 def _worst_verdict(results: Sequence[GateResult], strata: list[str]) -> str:
     """The verdict of all candidates and metrics together."""
-    verdicts = {
-        verdict for result in results for verdict in whole_rows(result.rows, strata)["verdict"]
-    }
+    over_all = [pl.col(name).is_null() for name in strata]
+    verdicts = {each for of in results for each in of.rows.filter(*over_all)["verdict"]}
     return next((each for each in ("fail", "undecided") if each in verdicts), "pass")

@@ -286,13 +286,13 @@ def _add_versions(add: Callable[..., object]) -> None:
     add("--against", nargs="+", metavar="LOG", help=against)
 
 
-def _add_summary(parser: ArgumentParser) -> None:
+def _options_of_summary(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     _add_overall(parser.add_argument)
     _add_all(parser)
 
 
-def _add_report(parser: ArgumentParser) -> None:
+def _options_of_report(parser: ArgumentParser) -> None:
     add_number_arguments(parser, "avg; for successes also pass_at_k and pass_hat_k")
     add = parser.add_argument
     file = "write the page to this file, or print Markdown if it is - (default: %(default)s)"
@@ -302,7 +302,7 @@ def _add_report(parser: ArgumentParser) -> None:
     _add_gated(add)
 
 
-def _add_leaderboard(parser: ArgumentParser) -> None:
+def _options_of_leaderboard(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add = parser.add_argument
     form = "write the table in this format (default: markdown, on a terminal a table that fits it)"
@@ -311,7 +311,7 @@ def _add_leaderboard(parser: ArgumentParser) -> None:
     _add_compared(add)
 
 
-def _add_compare(parser: ArgumentParser) -> None:
+def _options_of_compare(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument
@@ -322,7 +322,7 @@ def _add_compare(parser: ArgumentParser) -> None:
     _add_compared(add, sampled=True)
 
 
-def _add_rank(parser: ArgumentParser) -> None:
+def _options_of_rank(parser: ArgumentParser) -> None:
     add_inference_arguments(parser)
     add_format_argument(parser)
     add = _one_metric(parser, "rank", "order the models by")
@@ -330,13 +330,13 @@ def _add_rank(parser: ArgumentParser) -> None:
     _add_compared(add, sampled=True)
 
 
-def _add_coverage(parser: ArgumentParser) -> None:
+def _options_of_describe(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     kinds = "print a row for each model, or for each question with gaps (default: %(default)s)"
     parser.add_argument("--per", choices=get_args(Per), default="model", help=kinds)
 
 
-def _add_frontier(parser: ArgumentParser) -> None:
+def _options_of_frontier(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = _one_metric(parser, "frontier", "compare the mean cost with", _STRATA_ALONE)
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
@@ -344,7 +344,7 @@ def _add_frontier(parser: ArgumentParser) -> None:
     _add_compared(add)
 
 
-def _add_questions(parser: ArgumentParser) -> None:
+def _options_of_questions(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("questions").add_argument
     unit = "print a row for each question, or for each --cluster (default: %(default)s)"
@@ -353,7 +353,7 @@ def _add_questions(parser: ArgumentParser) -> None:
     _add_compared(add)
 
 
-def _add_card(parser: ArgumentParser) -> None:
+def _options_of_card(parser: ArgumentParser) -> None:
     add = _one_metric(parser, "card", "order the models by")
     add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg file")
     add("--title", help="name the log on the picture (default: the name of its file)")
@@ -363,7 +363,7 @@ def _add_card(parser: ArgumentParser) -> None:
     _add_target(add)
 
 
-def _add_reruns(parser: ArgumentParser) -> None:
+def _options_of_reruns(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = _one_metric(parser, "reruns", "print how far a rerun moves", _STRATA_ALONE)
     trials = "assume a rerun with N trials of each question (default: as many as in the log)"
@@ -373,7 +373,7 @@ def _add_reruns(parser: ArgumentParser) -> None:
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
 
 
-def _add_regressions(parser: ArgumentParser) -> None:
+def _options_of_regressions(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("regressions").add_argument
     _add_versions(add)
@@ -383,7 +383,7 @@ def _add_regressions(parser: ArgumentParser) -> None:
     _add_compared(add)
 
 
-def _add_plan(parser: ArgumentParser) -> None:
+def _options_of_plan(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("plan").add_argument
     metric = "plan for this metric, avg or bayes (default: avg)"
@@ -401,7 +401,7 @@ def _add_plan(parser: ArgumentParser) -> None:
     _add_compared(add)
 
 
-def _add_gate(parser: ArgumentParser) -> None:
+def _options_of_gate(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
     add = parser.add_argument_group("gate").add_argument
@@ -520,22 +520,11 @@ def _option_text(action: Action, value: object) -> list[str]:
     ]  # fmt: skip
 
 
+# What adds the options of each command; those of others are about the format of their table.
 _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
-    "summary": _add_summary,
-    "report": _add_report,
-    "leaderboard": _add_leaderboard,
-    "describe": _add_coverage,
-    "check": add_format_argument,
-    "compare": _add_compare,
-    "rank": _add_rank,
-    "counts": add_format_argument,
-    "gate": _add_gate,
-    "questions": _add_questions,
-    "reruns": _add_reruns,
-    "card": _add_card,
-    "frontier": _add_frontier,
-    "regressions": _add_regressions,
-    "plan": _add_plan,
+    name.removeprefix("_options_of_"): add
+    for name, add in vars().items()
+    if name.startswith("_options_of_")
 }
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
@@ -565,7 +554,7 @@ def add_arguments(parser: ArgumentParser, command: str, *, brief: bool) -> None:
         from polars_scorio.logs.read import TOOLS as tools  # noqa: N811
     parser.add_argument("--help-all", action="help", help="show all options, and exit")
     add_log_arguments(parser, tools)
-    _ADDERS[command](parser)
+    _ADDERS.get(command, add_format_argument)(parser)
     options = _USUAL | _OF_COMMAND.get(command, {"confidence", "format"})
     for action in parser._actions:
         if brief and action.dest not in options:

@@ -172,7 +172,8 @@ def forest_plot(
     if rows["marked"].is_not_null().any():
         bar = base.transform_filter("isValid(datum.marked)").mark_tick(size=16, thickness=2)
         layers.append(bar.encode(x="marked:Q", color=alt.value(heading.style.tones["ink"])))
-    words = f"A point and an interval for each of {len(models)}, from {_first_and_last(models)}"
+    ends = f"{models[0]} to {models[-1]}" if models else "nobody"
+    words = f"A point and an interval for each of {len(models)}, from {ends}"
     return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
 
 
@@ -346,10 +347,6 @@ def _model_hue(colours: dict[str, str], legend: alt.Legend | None, style: ChartS
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     colour = alt.Color("model:N", scale=scale, legend=legend)
     return alt.condition("datum.coloured", colour, alt.value(style.tones["mark"]))
-
-
-def _first_and_last(models: Sequence[str]) -> str:
-    return f"{models[0]} to {models[-1]}" if models else "nobody"
 
 
 _HEIGHT = 280  # pixels of a panel

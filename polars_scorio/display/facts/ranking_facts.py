@@ -110,11 +110,6 @@ class Board:
         return [name for name, tier in tiers if not tier and self.ranked]
 
     @property
-    def ruled_out(self) -> list[str]:
-        """The names of all others."""
-        return [name for name, one in zip(self.models, self.first_tier, strict=True) if not one]
-
-    @property
     def ranked(self) -> bool:
         """Whether the models have ranks."""
         return bool((self.tier > 0).any())

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from textwrap import wrap
-from typing import NamedTuple
+from typing import TypeAlias
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from polars_scorio.display.blocks import CardBlocks, TableBlock
+from polars_scorio.display.blocks import CardBlocks, Interval, TableBlock
 from polars_scorio.display.media.marks import Axis, palette
 from polars_scorio.display.media.tables import score_ticks
 from polars_scorio.display.numbers import MINUS, Unit, plain_text, unbroken_text
@@ -97,31 +97,20 @@ def _card_x(axis: Axis, value: float) -> float:
     return _ENDS[0] + axis(value) / 100 * (_ENDS[1] - _ENDS[0])
 
 
+# A line of the card: a name, a number with its ends on the shared axis, and its colour.
+_CardRow: TypeAlias = "tuple[str, Interval, str]"
+
+
 def _axis_of(rows: list[_CardRow], *also: float) -> Axis:
     """The axis of the numbers of the rows."""
-    return Axis.spanning([*also, *(each for row in rows for each in row[1:4])], 0.01)
-
-
-class _CardRow(NamedTuple):
-    """A line of the card: a name, a number with its ends on the shared axis, and their words."""
-
-    name: str
-    lo: float
-    mid: float
-    hi: float
-    hue: str
-    value: str
-    ends: str
+    ends = [end for _, each, _ in rows for end in (each.lo, each.mid, each.hi)]
+    return Axis.spanning([*also, *ends], 0.01)
 
 
 def _table_rows(table: TableBlock) -> list[_CardRow]:
     """The first rows of a table."""
     rows = zip(table.column("name").words, table.intervals, table.rows, strict=True)
-    return [
-        _CardRow(name, each.lo, each.mid, each.hi, row.hue, each.text, each.ends)
-        for name, each, row in [*rows][:_ROWS]
-        if np.isfinite(each.mid)
-    ]
+    return [(name, each, row.hue) for name, each, row in [*rows][:_ROWS] if np.isfinite(each.mid)]
 
 
 def _interval_rows(rows: list[_CardRow], axis: Axis, top: float, band: int) -> list[str]:
@@ -133,19 +122,17 @@ def _interval_rows(rows: list[_CardRow], axis: Axis, top: float, band: int) -> l
             f'<rect x="44" y="{top:.1f}" width="1112" height="{band * height:.1f}" rx="12" '
             f'fill="{_BAND}"/>'
         )
-    for place, row in enumerate(rows):
-        y, colour = top + (place + 0.5) * height, _COLOURS[row.hue]
-        name = short_name(row.name, int(250 / (24 * _LETTER)))
-        parts.append(
-            _text_element(_LEFT, y + 8, 24, name, _INK, weight=700 * (place < band) or 400)
-        )
-        left, dot, right = (_card_x(axis, each) for each in (row.lo, row.mid, row.hi))
+    for place, (name, each, hue) in enumerate(rows):
+        y, colour = top + (place + 0.5) * height, _COLOURS[hue]
+        cut, weight = short_name(name, int(250 / (24 * _LETTER))), 700 if place < band else 400
+        parts.append(_text_element(_LEFT, y + 8, 24, cut, _INK, weight=weight))
+        left, dot, right = (_card_x(axis, end) for end in (each.lo, each.mid, each.hi))
         if np.isfinite(left + right):
             parts.append(f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{colour}" {line}/>')
-            parts.append(_text_element(1004, y + 8, 21, row.ends, _SOFT))
+            parts.append(_text_element(1004, y + 8, 21, each.ends, _SOFT))
         parts += [
             f'<circle cx="{dot:.1f}" cy="{y:.1f}" r="10" fill="{colour}"/>',
-            _text_element(990, y + 9, 28, row.value, _INK, weight=700, anchor="end"),
+            _text_element(990, y + 9, 28, each.text, _INK, weight=700, anchor="end"),
         ]
     return parts
 

@@ -35,6 +35,7 @@ def page_html(page: PageBlocks, files: Mapping[str, str]) -> str:
     body = "".join(section_html(section) for section in page.sections)
     each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in page.alerts)
     alerts = f'<div class="alert" id="alerts" role="note">{each}</div>\n' * bool(each)
+    notes = "".join(f'<p class="note">{html_text(each)}</p>' for each in account.texts("note"))
     return visible_text(
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -47,7 +48,7 @@ def page_html(page: PageBlocks, files: Mapping[str, str]) -> str:
         f'<span class="chip {title.mood}">{escape(title.chip)}</span></div>\n'
         f'{alerts}<h1 id="headline">{html_text(title.words)}</h1>\n{lede}'
         f'<p class="basis">{basis}</p>\n'
-        f'<div class="hero" id="leaderboard">{page.figure}{notes_html(account)}</div>\n'
+        f'<div class="hero" id="leaderboard">{page.figure}{notes}</div>\n'
         f"{body}{next_html(account.next)}{_foot_html(page, files)}</main>\n"
         f"<script>\n{file_text('page.js')}</script>\n</body></html>\n"
     )
@@ -108,11 +109,6 @@ def _alert_html(alert: Alert) -> str:
 def _data_link(text: str, kind: str) -> str:
     """A link to a file that it holds, for an attribute in single quotes."""
     return f"data:{_KINDS[kind]};charset=utf-8,{text.translate(_ESCAPES)}"
-
-
-def notes_html(account: Account) -> str:
-    """How to read the first picture."""
-    return "".join(f'<p class="note">{html_text(each)}</p>' for each in account.texts("note"))
 
 
 def next_html(block: Next) -> str:

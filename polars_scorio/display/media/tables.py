@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from polars_scorio.display.blocks import Cell, Interval, TableBlock
@@ -228,22 +228,6 @@ def line_rows(rows: Sequence[tuple[str, str, str]], left: int, right: int, axis:
     return f'<div style="--l:{left}px;--r:{right}px">{texts}{last}</div>'
 
 
-def number_table(
-    caption: str, first: str, heads: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]]
-) -> str:
-    """A row for each model: its colour, its name and its cells, HTML."""
-    top = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
-    body = "".join(
-        f'<tr class="{hue}"><th scope="row" class="nm">{name}</th>'
-        + "".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>"
-        for hue, name, cells in rows
-    )  # fmt: skip
-    return (
-        f'<div class="wide"><table class="plain"><caption class="away">{caption}</caption><thead>'
-        f'<tr><th scope="col">{first}</th>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
 def _plain_table(table: TableBlock) -> str:
     """A row for each name, or text, of the first column, and numbers as they are written."""
     first, *rest = table.columns
@@ -251,9 +235,14 @@ def _plain_table(table: TableBlock) -> str:
     heads = [html_text(each.head) + f'<span class="k"> ({each.side})</span>' * bool(each.side)
              for each in rest]  # fmt: skip
     swatch = '<i class="sw"></i>' * (table.kind == "beside")
-    rows = [
-        (row.hue, swatch * row.bright + drawn(name),
-         [cell_html(each.cells[at]) for each in rest])
+    rows = "".join(
+        f'<tr class="{row.hue}"><th scope="row" class="nm">{swatch * row.bright}{drawn(name)}</th>'
+        + "".join(f'<td class="n">{cell_html(each.cells[at])}</td>' for each in rest) + "</tr>"
         for at, (row, name) in enumerate(zip(table.rows, first.words, strict=True))
-    ]  # fmt: skip
-    return number_table(table.caption, first.head, heads, rows)
+    )  # fmt: skip
+    top = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
+    caption = f'<caption class="away">{table.caption}</caption>'
+    return (
+        f'<div class="wide"><table class="plain">{caption}<thead><tr><th scope="col">{first.head}'
+        f"</th>{top}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )

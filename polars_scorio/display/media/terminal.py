@@ -29,6 +29,7 @@ Spans: TypeAlias = Sequence[Span]
 TextCell: TypeAlias = "str | Spans"
 
 _COLUMNS, _FEWEST = 80, 40  # width without a terminal, and of the narrowest one that is obeyed
+_USUAL_WIDTH = 100  # with more columns there is room for chances
 _STYLES = {"bold": 1, "faint": 2, "fail": 31, "pass": 32, "open": 33}
 _INDENT, _GAP, _KEY = 2, 2, 12
 _CELLS, _MOST_CELLS = (12, 20), 80  # of a drawn interval: the fewest, usual and most
@@ -154,11 +155,6 @@ class Screen:
         encoding = sys.stdout.encoding or "utf-8"
         able = bool("━●".encode(encoding, "ignore"))
         return cls(max(width, _FEWEST), shows_colours(), able)
-
-    @property
-    def roomy(self) -> bool:
-        """Whether there is room for more than the usual columns."""
-        return self.width > 100
 
     def _painted_line(self, spans: Sequence[Span]) -> str:
         cells = []
@@ -375,7 +371,7 @@ def _says_something(column: Column, screen: Screen) -> bool:
     if column.kind == "tier":
         return len(column.cells) > 2 and bool(texts - {"1", MISSING})
     if column.kind == "chance":
-        return screen.roomy and texts != {""}
+        return screen.width > _USUAL_WIDTH and texts != {""}
     return column.kind != "other" and (column.kind != "rank" or texts != {""})
 
 

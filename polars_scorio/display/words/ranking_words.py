@@ -204,7 +204,8 @@ def _cost_words(facts: RankingFacts) -> str:
 def _ranking_aside(facts: RankingFacts) -> str:
     """Models that are ruled out, or have no rank, and the winner by a judge alone."""
     board, said = facts.board, list[str]()
-    rest, unknown = board.ruled_out, board.without_rank
+    unknown = board.without_rank
+    rest = [each for each in board.models if each not in board.leaders]
     if board.ranked and rest and len(board.models) > 2:
         who = names_list(rest) if len(rest) <= 3 else f"The other {len(rest):,}"
         said.append(f"{who} {'is' if len(rest) == 1 else 'are'} ruled out as the best.")
