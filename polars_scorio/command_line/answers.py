@@ -51,6 +51,7 @@ from polars_scorio.display.words.answer_words import (
     name_column,
     number_column,
     plain_table,
+    question_sentences,
     share_text,
     tell_frontier,
     tell_plan,
@@ -58,9 +59,8 @@ from polars_scorio.display.words.answer_words import (
     tell_reruns,
 )
 from polars_scorio.display.words.log_words import log_alerts, outcome_words, size_words
-from polars_scorio.display.words.question_words import question_sentences, questions_title
 from polars_scorio.display.words.ranking_words import tell, tell_pairs, tell_ranking
-from polars_scorio.display.words.section_words import strata_heading
+from polars_scorio.display.words.section_words import questions_title, strata_heading
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import LEAST

@@ -35,8 +35,8 @@ from polars_scorio.display.phrases import (
     question_count,
     target_words,
 )
-from polars_scorio.display.words.question_words import strata_title
 from polars_scorio.display.words.ranking_words import ranking_title
+from polars_scorio.display.words.section_words import strata_title
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg

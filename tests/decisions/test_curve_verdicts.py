@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.display.facts.ranking_facts import pair_curves
-from polars_scorio.display.words.question_words import curve_sentences
+from polars_scorio.display.words.ranking_words import curve_sentences
 from tests.made_logs import long
 
 # Logs made by a rule are no random ones, and tests of a log say so.

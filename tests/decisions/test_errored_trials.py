@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.display.facts.ranking_facts import pair_bracket
-from polars_scorio.display.words.question_words import bracket_sentence
+from polars_scorio.display.words.ranking_words import bracket_sentence
 from tests.documents import study_numbers
 
 ENDS = ["lo", "hi"]

@@ -10,8 +10,8 @@ from polars_scorio.display.facts.question_facts import SolvedFacts
 from polars_scorio.display.facts.ranking_facts import About
 from polars_scorio.display.numbers import MINUS, plain_text
 from polars_scorio.display.words import gate_words
+from polars_scorio.display.words.answer_words import question_sentences
 from polars_scorio.display.words.gate_words import gate_title, tell_gate
-from polars_scorio.display.words.question_words import question_sentences
 from tests.decisions.counted import counted
 
 ABOUT = About("difference in avg@4", 0.95, candidates=1)

@@ -24,9 +24,9 @@ from polars_scorio.display.media.terminal import Screen, table_lines
 from polars_scorio.display.numbers import MINUS, Unit, html_text, named, plain_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_title
-from polars_scorio.display.words.question_words import questions_title, strata_title
 from polars_scorio.display.words.ranking_words import ranking_table, ranking_title, tell_pairs
 from polars_scorio.display.words.run_words import steps_title
+from polars_scorio.display.words.section_words import questions_title, strata_title
 from tests.display.html.logs import drawn_sections, models, page_of, retried
 from tests.made_logs import long
 

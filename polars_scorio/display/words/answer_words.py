@@ -20,12 +20,13 @@ from polars_scorio.display.blocks import (
     Title,
 )
 from polars_scorio.display.facts.log_summary import Contents
+from polars_scorio.display.facts.question_facts import SolvedFacts
 from polars_scorio.display.facts.ranking_facts import About, as_number
 from polars_scorio.display.numbers import Unit, chance_words, money_text, named
-from polars_scorio.display.phrases import MISSING, count_of, range_text
-from polars_scorio.display.words.question_words import rerun_sentences
+from polars_scorio.display.phrases import MISSING, count_of, name_list, range_text
 from polars_scorio.display.words.ranking_words import cheapest_title, score_cell, tell
 
+_LISTED = 8  # questions in a sentence
 Row: TypeAlias = "Mapping[str, Any]"
 NO_PAIR = "Nothing to compare: no stratum has two models."
 
@@ -190,6 +191,80 @@ def tell_regressions(rows: Sequence[Row], names: Sequence[str], model: str, abou
         number_column("q", chances),
     ]
     return answer(f"{many} {change} beyond chance{of}.", about, plain_table(columns))
+
+
+# Of a status: what is said of the questions that have it, and where none has it.
+_SOLVED = {
+    "never": ("never solved by any model", "Each {unit} was solved by some model."),
+    "always": (
+        "solved by every model in every trial",
+        "No {unit} was solved by every model in every trial.",
+    ),
+}
+
+
+_SOLVED_BY_ONE = {
+    "never": ("never solved", "Each {unit} was solved at least once."),
+    "always": ("solved in every trial", "No {unit} was solved in every trial."),
+}
+
+
+def question_sentences(facts: SolvedFacts, word: str = "right") -> list[str]:
+    """Sentences on the questions of one stratum; `word` is what a trial is called that counts."""
+    if not facts.number:
+        return ["The log has no questions."]
+    solved = "solved" if word == "right" else word
+    said = [_solved_sentence(facts, status).replace("solved", solved) for status in facts.names]
+    return [*said, *_removable_sentence(facts.removable)]
+
+
+def _removable_sentence(share: float | None) -> list[str]:
+    """The sentence on what more trials, or questions, can do; none if that is unknown."""
+    if share is None:
+        return []
+    can, part = "of the variance of a difference on other questions", f"{100 * share:.0f} %"
+    if share >= 0.5:
+        return [f"More trials help: they can remove up to {part} {can}."]
+    return [f"More trials can remove only {part} {can}; more questions can remove all of it."]
+
+
+def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
+    """Sentences on the noise of a rerun, from a row of `Scorio.reruns` and whether it is a rate."""
+    floor, each = row["noise_floor"], row["rerun_trials"]
+    if floor is None:
+        return [f"k={row['k']} is more than the trials of some question: it has no noise floor."]
+    moved = f"{100 * floor:.1f} points" if percent else f"{floor:.3g}"
+    of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
+    unseen = ", if runs differ by nothing but chance" * (row["run_sd"] is None)
+    # The noise of single trials is not identified: its bound is a floor for any rates.
+    single = row["trials"] == row["questions"]
+    reach = "at most" if single else "up to"
+    why = "; a single trial of each question does not show its noise" * single
+    said = [f"Run again ({of}), this score moves by {reach} {moved} by chance alone{unseen}{why}."]
+    if row["flips"] is not None and row["flips_lo"] is not None:
+        ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]
+        said.append(
+            f"Of {count_of(row['questions'], 'question')} about {ends[0]:,} ({ends[1]:,} to "
+            f"{ends[2]:,}) change their outcome from one run to the next."
+        )
+    elif row["flips_hi"] is not None:
+        most = count_of(math.ceil(row["questions"] * row["flips_hi"]), "question")
+        said.append(
+            f"At most {most} of {row['questions']:,} may change outcome from one run to the next."
+        )
+    return said
+
+
+def _solved_sentence(facts: SolvedFacts, status: str) -> str:
+    """How many questions are never (always) solved, and which."""
+    sentence, none = (_SOLVED_BY_ONE if facts.one else _SOLVED)[status]
+    names, unit = facts.names[status], facts.unit
+    of = count_of(facts.number, unit)
+    if not names:
+        return none.format(unit=unit)
+    # A name alone could be read as a count.
+    verb, units = ("was", unit) if len(names) == 1 else ("were", f"{unit}s")
+    return f"{len(names):,} of {of} {verb} {sentence}: {units} {name_list(names, _LISTED)}."
 
 
 _SIDES = {"model_a": "better", "model_b": "than"}

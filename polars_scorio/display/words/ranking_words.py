@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -38,13 +39,14 @@ from polars_scorio.display.facts.ranking_facts import (
     Errored,
     Gap,
     OneModel,
+    PairCurve,
     PairsFacts,
     RankingFacts,
 )
 from polars_scorio.display.numbers import Unit, chance_words, named, names_list
-from polars_scorio.display.phrases import MISSING, count_of, these_questions
-from polars_scorio.display.words.question_words import bracket_sentence, curve_sentences
+from polars_scorio.display.phrases import MISSING, count_of, short_name, text_list, these_questions
 
+_LISTED_SIZES = 8  # draw sizes of a curve in a sentence
 _FAR = 10  # times the trials of a log, beyond which nobody plans
 WHATEVER = ", whatever the errored trials were"  # behind a confidence
 _FAMILIES = {
@@ -544,3 +546,64 @@ def gap_cell(unit: Unit, lo: float, mid: float, hi: float) -> Interval:
     """A difference with its ends."""
     text = "" if math.isnan(mid) else unit.gap(mid)
     return Interval(lo, mid, hi, text, unit.gaps(lo, hi) if math.isfinite(lo + hi) else "")
+
+
+def bracket_sentence(moved: float, decided: int, pairs: int) -> str:
+    """Sentence on the pairs of a comparison with `missing="bounds"`."""
+    if moved == 0:
+        return "Errored trials move no difference."
+    return (
+        f"Errored trials could move a difference by up to {moved:.3g}. In {decided:,} of "
+        f"{count_of(pairs, 'pair')} a model is better whatever they were."
+    )
+
+
+def curve_sentences(curves: Sequence[PairCurve], confidence: float, most: int = 10) -> list[str]:
+    """Sentences on the whole curves of the first pairs, of which one says what all are about."""
+    said = [_asked_and_found(curve, confidence) for curve in curves[:most]]
+    if len(said) > 1 and len({asked for asked, _ in said}) == 1:
+        return [f"{said[0][0]}:", *(words for _, words in said)]
+    return [": ".join(filter(None, each)) for each in said]
+
+
+def _asked_and_found(curve: PairCurve, confidence: float) -> tuple[str, str]:
+    """The confidence and the draw sizes of a curve, empty if it has none, and its words."""
+    pair, k = curve.pair, [*curve.k]
+    a, b = (short_name(pair[side]) for side in ("model_a", "model_b"))
+    if not k:
+        return "", f"{a} and {b} have too few trials for these k."
+    words = _curve_words(pair, a, b, k)
+    if words is None:
+        ends = f"k = {k[0]} or k = {k[-1]}" if curve.named else "any k"
+        words = f"neither of {a} and {b} is better at {ends}"
+    whole = len(k) > 1 and k == [*range(k[0], k[-1] + 1)]
+    asked = f"k = {k[0]} to {k[-1]}" if whole else f"k = {text_list([*map(str, k)], _LISTED_SIZES)}"
+    return f"With {100 * confidence:.10g} % confidence for the whole curve ({asked})", f"{words}."
+
+
+def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> str | None:
+    """The stretches of a pair at both ends of the points k; None if there are none."""
+    first, last = pair["first_to"], pair["last_from"]
+
+    def clause(end: str, far: str) -> str:
+        leads = pair[f"{end}_better"] == pair["model_a"]
+        if "gain_to" in pair:
+            return f"{'gains on' if leads else 'loses to'} {b} {far}"
+        if end == "last" and first:  # the subject is that of the clause before
+            same = pair["first_better"] == pair["last_better"]
+            return far if same else f"worse {far}"
+        return f"{a if leads else b} is better than {b if leads else a} {far}"
+
+    subject = f"{a} " * ("gain_to" in pair)
+    if first == k[-1]:
+        every = f"at every k from {k[0]} to {k[-1]}" if len(k) > 1 else f"at k = {first}"
+        return subject + clause("first", every)
+    between = "between" if first and last else "beyond" if first else "below"
+    up_to = f"up to k = {first}" if first != k[0] else f"at k = {first}"
+    on = f"from k = {last} on" if last != k[-1] else f"at k = {last}"
+    clauses = [clause("first", up_to)] * bool(first) + [clause("last", on)] * bool(last)
+    if not clauses:
+        return None
+    if first and last and k.index(last) == k.index(first) + 1:
+        return subject + " and ".join(clauses)
+    return f"{subject}{' and '.join(clauses)}; {between}, this log does not decide every k"

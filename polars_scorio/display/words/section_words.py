@@ -22,7 +22,6 @@ from polars_scorio.display.facts.question_facts import Fan, QuestionFacts
 from polars_scorio.display.facts.ranking_facts import AllPairs, Board, Duel, Strata, sure_winners
 from polars_scorio.display.numbers import MANY, chance_words, named, names_list, shown_models
 from polars_scorio.display.phrases import count_of, short_name, without_stratum
-from polars_scorio.display.words.question_words import questions_title, strata_title
 from polars_scorio.display.words.ranking_words import score_cell
 from polars_scorio.maths.array_rows import Floats
 
@@ -54,6 +53,24 @@ def pairs_section(facts: AllPairs) -> Section:
     data = {"names": models, "cells": cells, "wide": len(models) <= _WIDE}
     alike = len(models) < whole or decided in {0, every}
     return Section("pairs", title, [said], [Drawing("stairs", data, title)], folded=alike)
+
+
+def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun: str) -> str:
+    """Heading over strata: the first model of each, and its sure winner where it has one."""
+    winners = list(dict.fromkeys(sure.values()))
+    if len(winners) > 1:
+        clauses = [
+            f"{named(model)} wins {names_list([p for p in sure if sure[p] == model])}"
+            for model in winners[:3]
+        ]
+        return "; ".join(clauses) + "."
+    if set(firsts.values()) == {leader}:
+        where = f"beyond chance in {len(sure):,}" if sure else "nowhere beyond chance"
+        return f"{named(leader)} is first in every {noun}, {where}."
+    if sure:
+        where = names_list([*sure])
+        return f"{named(winners[0])} wins {where}; elsewhere the winner is open."
+    return f"No {noun} has a sure winner."
 
 
 def strata_heading(boards: Mapping[str, Board], leader: str, noun: str) -> str:
@@ -207,6 +224,25 @@ def _fan_table(fan: Fan, hues: Sequence[str], caption: str) -> TableBlock:
 
 _TIGHT = 12  # models, from where on rows are tight
 _NAMES = 5  # questions of a list
+
+
+def questions_title(facts: QuestionFacts, leader: str) -> str:
+    """Heading over all questions, from how many are never, always or sometimes solved."""
+    number, never, always = map(len, (facts.names, facts.never, facts.always))
+    mixed, word = len(facts.mixed), facts.word
+    if facts.fractions:
+        return "Every question, from the hardest to the easiest."
+    if 2 * (never + always) > number and len(facts.scores) > 1:
+        return (
+            f"{never + always:,} of {count_of(number, 'question')} tell nothing about these models."
+        )
+    if facts.trials >= 4 and 2 * mixed >= number:
+        return f"{mixed:,} of {number:,} questions come out both ways for {named(leader)}."
+    if never:
+        if word != "right":
+            return f"{count_of(never, 'question')} {'is' if never == 1 else 'are'} never {word}."
+        return f"{count_of(never, 'question')} nobody solves."
+    return "No question is out of reach." if word == "right" else f"Each question is {word} once."
 
 
 def questions_section(board: Board, facts: QuestionFacts) -> Section:
