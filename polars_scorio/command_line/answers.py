@@ -33,7 +33,6 @@ from polars_scorio.display.phrases import (
     NumberFormat,
     about_words,
     count_of,
-    judge_words,
     look_words,
     short_name,
     success_word,
@@ -61,6 +60,7 @@ from polars_scorio.display.words.answer_words import (
 from polars_scorio.display.words.log_words import log_alerts, outcome_words, size_words
 from polars_scorio.display.words.ranking_words import tell, tell_pairs, tell_ranking
 from polars_scorio.display.words.section_words import questions_title, strata_heading
+from polars_scorio.display.words.table_words import judge_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import LEAST

@@ -54,11 +54,11 @@ from polars_scorio.display.facts.scopes import (
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.terminal import Screen, board_lines
 from polars_scorio.display.page import PageCall, made_page, story_card, told_words
-from polars_scorio.display.phrases import count_of
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, StoryOptions, read_story
 from polars_scorio.display.table import Table, to_great_table, to_latex
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
+from polars_scorio.display.words.answer_words import flaky_title
 from polars_scorio.display.words.ranking_words import tell_refusal
 from polars_scorio.metrics.weighted import avg
 
@@ -206,8 +206,7 @@ def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 
 def _flaky_answer(reply: Call, flips: pl.DataFrame) -> None:
-    title = f"{count_of(flips.height, 'question')} came out both ways: they are flaky."
-    rows_answer(reply, title, flips, reply.next("questions"))
+    rows_answer(reply, flaky_title(flips.height), flips, reply.next("questions"))
 
 
 def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:

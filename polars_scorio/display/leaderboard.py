@@ -23,16 +23,9 @@ from polars_scorio.decisions.models import (
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.display.facts.log_summary import stratum_noun
 from polars_scorio.display.facts.scopes import without_repeated_warnings
-from polars_scorio.display.phrases import (
-    BEST,
-    HEADINGS,
-    OVERALL,
-    each_trials,
-    inference_words,
-    judge_words,
-    labels_of,
-    overall_words,
-)
+from polars_scorio.display.facts.table_facts import BEST, HEADINGS, OVERALL, each_trials, labels_of
+from polars_scorio.display.phrases import inference_words, overall_words
+from polars_scorio.display.words.table_words import judge_words
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog

@@ -46,6 +46,7 @@ from polars_scorio.display.numbers import MANY, plain_text
 from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, StoryOptions, read_story
+from polars_scorio.display.words.answer_words import alarm_words
 from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
     coverage_block,
@@ -57,7 +58,7 @@ from polars_scorio.display.words.log_words import (
     size_words,
     tested_rows,
 )
-from polars_scorio.display.words.ranking_words import other_metrics, tell_refusal
+from polars_scorio.display.words.ranking_words import other_metrics, refusal_steps, tell_refusal
 from polars_scorio.display.words.role_words import (
     cost_section,
     flaky_section,
@@ -414,7 +415,7 @@ def _stratum_scores(scope: Scope) -> pl.DataFrame:
 def _refusal_page(log: LogSummary, cover: pl.DataFrame, order: PageCall, error: Exception) -> Page:
     about = replace(order.notes(log, order.asked.metrics), sentences=())
     gaps = LogGaps.from_log(log, cover)
-    further = Next([_FIRST_STEP], _ways_out(str(error), order))
+    further = Next(refusal_steps(), _ways_out(str(error), order))
     return Page(
         title=order.title,
         summary=size_words(gaps),
@@ -430,7 +431,6 @@ def _refusal_page(log: LogSummary, cover: pl.DataFrame, order: PageCall, error: 
     )  # fmt: skip
 
 
-_FIRST_STEP = "Look at what the log has, then take one of the ways out that the message names."
 _WAY_OUT = re.compile(r'\b(missing|unscored)=("[a-z]+"|-?\d+)')  # in a message
 
 
@@ -474,6 +474,6 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: StoryOptions) -> str
 
 def checked_table(rows: pl.DataFrame) -> str:
     """Sentences of alarms above the rows of a check, or that there is none."""
-    said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
-    title = f'<p class="t">{escape(said or "Nothing found.")}</p>'
+    said = rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"].to_list()
+    title = f'<p class="t">{escape(alarm_words(said))}</p>'
     return scoped_html(title) + visible_text(rows._repr_html_())

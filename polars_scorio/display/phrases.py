@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -13,16 +12,13 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.roles import Roles
 from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.posterior import UNIFORM, QuestionPrior
 from polars_scorio.study.request import InferenceOptions, prior_of, read_prior
-from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
 MISSING = "\N{EN DASH}"
-DAGGER = "†"  # of a number whose k exceeds the trials
 _WEIGHTS = 8  # of strata, which a line can list
 _USUAL_SIGMA = 0.01  # where all are zero
 _SURE = 0.9995  # above it three digits would say that it is certain
@@ -256,129 +252,12 @@ def success_word(roles: Roles) -> str:
     return " or ".join(f"“{short_name(label)}”" for label in (roles.successes or (1,))[:_LISTED])
 
 
-def judge_words(roles: Roles, labels: pl.Series | None = None) -> str:
-    """Correction of the numbers of a log, in words; empty if its outcomes are no verdicts.
-
-    `labels` has the number of labels behind each number.
-    """
-    sample = roles.calibration
-    if isinstance(sample, Judge):
-        rates = (("sensitivity", sample.sensitivity), ("specificity", sample.specificity))
-        said = ", ".join(f"{name} {part / whole:.2f} of {whole:,}" for name, (part, whole) in rates)
-        return f"corrected for the judge: {said}"
-    if sample is not None:
-        return "corrected for the judge by a calibration sample of each model"
-    if roles.truth is None:
-        return ""
-    return f"corrected for the judge by {label_range(labels)}labels"
-
-
-def label_range(labels: pl.Series | None) -> str:
-    """The fewest and the most labels, with a space behind them; empty if nobody counted them."""
-    known = [] if labels is None else labels.drop_nulls().to_list()
-    if not known:
-        return ""
-    fewest, most = min(known), max(known)
-    return f"{fewest:,} " if fewest == most else f"{fewest:,} to {most:,} "
-
-
-def labels_of(rows: pl.DataFrame) -> pl.Series | None:
-    """The labels behind rows of a report, if it has them."""
-    return rows[LABEL_COUNT] if LABEL_COUNT in rows.columns else None
-
-
 def installed_version() -> str:
     """The version in the metadata of the installed package."""
     try:
         return metadata.version("polars-scorio")
     except metadata.PackageNotFoundError:  # a source tree that is not installed
         return "0+unknown"
-
-
-# Of a leaderboard, as JSON: for each column of a number the metric as people write it.
-HEADINGS = "headings"
-OVERALL = "overall"  # among them: how the columns over all strata were made
-BEST = "_best"  # after the column of a number: whether the model is the best by it, beyond doubt
-_HOLDS = {
-    "each pair alone": "each pair by itself",
-    "all pairs": "all pairs of models at once",
-    "all with the baseline": "all models against the baseline at once",
-}
-
-
-def board_headings(frame: pl.DataFrame) -> list[dict[str, str]]:
-    """The headings of a leaderboard, or of several that were joined."""
-    boards = frame.get_column(HEADINGS, default=pl.Series(dtype=pl.String))
-    return [json.loads(board) for board in boards.drop_nulls().unique().sort()]
-
-
-def exceeded_trials(estimate: str, lo: str) -> pl.Expr:
-    """Whether a number has an interval and no unbiased estimate: k exceeds the trials."""
-    return pl.col(estimate).is_null() & pl.col(lo).is_not_null()
-
-
-def table_note(frame: pl.DataFrame, ends: Sequence[tuple[str, str, str]]) -> str:
-    """Note about all numbers, from the columns of facts that the frame still has.
-
-    `ends` are the columns of each number, of its lower end and of its unbiased estimate.
-    """
-    known, notes = set(frame.columns), []
-    if {"questions", "trials"} <= known:
-        together = ", all strata together" if "overall" in known else ""
-        notes.append(f"{question_count(frame)}{together}.")
-    if "dropped" in known and frame["dropped"].sum():
-        notes.append(f"{_value_range(frame['dropped'], 'trial')} of a model dropped.")
-    if {JUDGED, LABEL_COUNT} <= known:
-        labels = label_range(frame[LABEL_COUNT])
-        notes.append(
-            f"Corrected for the errors of the judge, by {labels}labels; {JUDGED}: as it said."
-        )
-    if "overall" in known:
-        made = [words[OVERALL] for words in board_headings(frame) if OVERALL in words]
-        notes += [f"Columns without a stratum: {', '.join(made)}."] * bool(made)
-    if {"confidence", "inference"} <= known:
-        settings = frame.select("confidence", "inference").unique().sort("confidence", "inference")
-        words = " or ".join(target_words(interval_words(*row)) for row in settings.rows())
-        notes.append(f"In brackets: {words}.")
-    elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
-        notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
-    beyond = [exceeded_trials(estimate, lo) for _, lo, estimate in ends]
-    if beyond and frame.select(pl.any_horizontal(beyond).any()).item():
-        notes.append(f"{DAGGER} k exceeds the trials of a question: no unbiased estimate exists.")
-    if {"adjusted_for", "diff"} <= known:
-        kinds = [_HOLDS.get(kind, kind) for kind in frame["adjusted_for"].unique().sort()]
-        notes.append(
-            "Above zero model_a is better. In brackets: intervals whose confidence holds for "
-            f"{' or '.join(kinds)}."
-        )
-    notes += _rank_note(frame) if known & {"confidence", "rank_tied"} else []
-    marks = [f"{number}{BEST}" for number, *_ in ends if f"{number}{BEST}" in known]
-    if marks and frame.height > 1 and frame.select(pl.any_horizontal(marks).any()).item():
-        notes.append("Bold: the best beyond doubt in its column, each column by itself.")
-    notes += [_TIER_WORDS] if has_tiers(frame) else []
-    return " ".join(notes)
-
-
-def target_words(intervals: str) -> str:
-    """Intervals, in words, and the questions that they are about.
-
-    >>> target_words("90 % intervals"), target_words("90 % intervals, questions as a sample")
-    ('90 % intervals, about these questions', '90 % intervals, about questions like these')
-    """
-    population = ", questions as a sample"
-    if population in intervals:
-        return intervals.replace(population, ", about questions like these")
-    return f"{intervals}, about these questions"
-
-
-def question_count(frame: pl.DataFrame) -> str:
-    """How many questions there are, and trials of each."""
-    each = frame["trials"] / frame["questions"]
-    together = (
-        f" in {_value_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""
-    )
-    questions = f"{_value_range(frame['questions'], 'question')}{together}"
-    return f"{questions}, {_value_range(each, 'trial')} per question"
 
 
 def these_questions(number: int) -> str:
@@ -405,57 +284,6 @@ def about_words(cover: pl.DataFrame, strata: Sequence[str], target: object, *, c
         return "about the questions that all models have"  # some may lack the same ones
     left = number - int(lacking["missing"].sum())
     return f"about the {left:,} of {number:,} questions that all models have"
-
-
-def each_trials(frame: pl.DataFrame) -> int | None:
-    """The trials of a question, if all have the same number."""
-    if not {"questions", "trials"} <= set(frame.columns):
-        return None
-    each = (frame["trials"] / frame["questions"]).unique().to_list()
-    return int(each[0]) if len(each) == 1 and each[0] and each[0].is_integer() else None
-
-
-_TIER_WORDS = (
-    "Tier 1: no model was shown to be better. Tier 2: worse than some model of tier 1, perhaps not "
-    "than all."
-)
-
-
-def has_tiers(frame: pl.DataFrame) -> bool:
-    """Whether the models of a ranking fall into tiers that their ranks do not say alone."""
-    known = "tier" in frame.columns and frame["tier"].dtype.is_integer() and frame.height > 2
-    return known and bool((frame["tier"] > 1).any())
-
-
-def _rank_note(frame: pl.DataFrame) -> list[str]:
-    """Meaning of the ranks."""
-    if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns):
-        return []
-    level = ""
-    if "confidence" in frame.columns:
-        levels = frame["confidence"].unique().sort()
-        level = " " + " or ".join(f"{100 * each:.6g} %" for each in levels)
-    bold = frame.height > 1 and 1 in frame["rank_hi"] and HEADINGS not in frame.columns
-    first = " A bold model is the first beyond doubt." if bold else ""
-    by = _ordering_metric(frame)
-    return [f"Ranks{by}: simultaneous{level} ranges.{first}"]
-
-
-def _ordering_metric(frame: pl.DataFrame) -> str:
-    """The metric that orders the models of a leaderboard, its first one."""
-    if HEADINGS not in frame.columns:
-        return ""
-    headings = json.loads(str(frame[HEADINGS].drop_nulls().first() or "{}"))
-    names = [text for name, text in headings.items() if name != OVERALL]
-    return f" by {names[0]}" if len(names) > 1 else ""
-
-
-def _value_range(numbers: pl.Series, unit: str) -> str:
-    """One number, or the smallest and the largest, with their unit."""
-    values = numbers.drop_nulls().to_list()
-    ends = sorted({min(values), max(values)}) if values else []
-    texts = [f"{end:,.0f}" if float(end).is_integer() else f"{end:,.1f}" for end in ends]
-    return f"{' to '.join(texts)} {unit}{'' if ends == [1] else 's'}"
 
 
 def step_words(label: str) -> str:

@@ -25,18 +25,12 @@ from polars_scorio.display.chart_data import (
 from polars_scorio.display.charts import ChartStyle
 from polars_scorio.display.facts.log_summary import stratum_noun
 from polars_scorio.display.facts.ranking_facts import About, RankingFacts, rank_board
+from polars_scorio.display.facts.table_facts import RowFacts, each_trials, labels_of
 from polars_scorio.display.numbers import plain_text
-from polars_scorio.display.phrases import (
-    each_trials,
-    inference_words,
-    interval_words,
-    judge_words,
-    labels_of,
-    question_count,
-    target_words,
-)
+from polars_scorio.display.phrases import inference_words, interval_words
 from polars_scorio.display.words.ranking_words import ranking_title
 from polars_scorio.display.words.section_words import strata_title
+from polars_scorio.display.words.table_words import judge_words, question_count, target_words
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
@@ -114,7 +108,7 @@ class PictureSubject:
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """Heading of a picture: the finding, its content, the numbers of questions and trials."""
         said = [*filter(None, (inert_text(self.finding), title, *lines))]
-        below = (*said[1:], question_count(self.scores))
+        below = (*said[1:], question_count(RowFacts.from_frame(self.scores)))
         return charts.Heading(said[0], below, panel_heading(self.trials), self.style)
 
 

@@ -12,24 +12,26 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import check_count, check_flag, value_text
-from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
-from polars_scorio.display.phrases import (
+from polars_scorio.display.facts.table_facts import (
     BEST,
-    DAGGER,
     HEADINGS,
-    MISSING,
-    NumberFormat,
+    RowFacts,
     board_headings,
-    column_heading,
     each_trials,
     exceeded_trials,
     has_tiers,
+)
+from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
+from polars_scorio.display.phrases import (
+    MISSING,
+    NumberFormat,
+    column_heading,
     probability_text,
     row_heading,
     sigma_values,
-    table_note,
     visible_text,
 )
+from polars_scorio.display.words.table_words import DAGGER, table_note
 from polars_scorio.study.report import in_one_column
 
 if TYPE_CHECKING:
@@ -152,7 +154,7 @@ class Table:
             frame = frame.drop("overall", strict=False)
         notes = [f"Stratum: {stratum}."] * bool(stratum)
         ends = [(each.value, each.parts[0], each.unbiased(frame)) for each in numbers]
-        notes += [table_note(frame, ends)] if frame.height else []
+        notes += [table_note(RowFacts.from_frame(frame, ends))] if frame.height else []
         return cls(columns, " ".join(filter(None, notes)))
 
     def written(self, text: Callable[[str], str]) -> Table:

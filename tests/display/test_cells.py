@@ -1,13 +1,15 @@
 """The texts of tables: which columns are numbers, and how each cell is written."""
 
 import json
+from collections.abc import Sequence
 
 import polars as pl
 import pytest
 
+from polars_scorio.display.facts.table_facts import RowFacts, each_trials
 from polars_scorio.display.leaderboard import HEADINGS
-from polars_scorio.display.phrases import each_trials, question_count, table_note
 from polars_scorio.display.table import NumberColumns, Table, rank_texts
+from polars_scorio.display.words.table_words import question_count, table_note
 
 DASH = "\N{EN DASH}"
 BOARD = pl.DataFrame(
@@ -21,6 +23,10 @@ BOARD = pl.DataFrame(
         "x_estimate": [0.75, 0.25],
     }
 )
+
+
+def note(frame: pl.DataFrame, ends: Sequence[tuple[str, str, str]] = ()) -> str:
+    return table_note(RowFacts.from_frame(frame, ends))
 
 
 def texts_of(frame: pl.DataFrame, **options: object) -> dict[str, tuple[str, ...]]:
@@ -139,40 +145,38 @@ FACTS = pl.DataFrame(
 
 
 def test_a_frame_without_facts_has_no_note():
-    assert table_note(FACTS.select("mu", "estimate"), []) == ""
+    assert note(FACTS.select("mu", "estimate")) == ""
 
 
 def test_each_fact_has_a_sentence():
-    assert table_note(FACTS.select("questions", "trials"), []) == (
-        "2 questions, 4 to 5 trials per question."
-    )
-    assert table_note(FACTS.select("dropped"), []) == "0 to 3 trials of a model dropped."
-    assert table_note(FACTS.select("dropped").head(1), []) == ""
+    assert note(FACTS.select("questions", "trials")) == ("2 questions, 4 to 5 trials per question.")
+    assert note(FACTS.select("dropped")) == "0 to 3 trials of a model dropped."
+    assert note(FACTS.select("dropped").head(1)) == ""
     headings = pl.lit('{"avg": "avg@4", "overall": "mean of 3 domains"}')
     overall = pl.DataFrame({"overall": ["macro", "macro"]}).with_columns(headings=headings)
-    assert table_note(overall, []) == "Columns without a stratum: mean of 3 domains."
+    assert note(overall) == "Columns without a stratum: mean of 3 domains."
 
 
 def test_each_kind_of_interval_is_named_once():
     joined = pl.concat([FACTS, FACTS.with_columns(confidence=0.95)])
-    note = table_note(joined.select("confidence", "inference"), [])
-    assert note.startswith("In brackets: ")
-    assert (note.count("90 %"), note.count("95 %"), note.count(" or ")) == (1, 1, 1)
+    said = note(joined.select("confidence", "inference"))
+    assert said.startswith("In brackets: ")
+    assert (said.count("90 %"), said.count("95 %"), said.count(" or ")) == (1, 1, 1)
 
 
 def test_an_interval_without_a_number_is_a_range():
     words = "† k exceeds the trials of a question: no unbiased estimate exists."
     beyond, ends = FACTS.with_columns(lo=pl.lit(0.1)), [("mu", "lo", "estimate")]
-    assert words in table_note(beyond, ends)
-    assert words not in table_note(beyond.head(1), ends)
-    assert words not in table_note(beyond.with_columns(lo=None), ends)
+    assert words in note(beyond, ends)
+    assert words not in note(beyond.head(1), ends)
+    assert words not in note(beyond.with_columns(lo=None), ends)
 
 
 def test_ranks_are_explained_with_their_confidence():
     ranks = FACTS.select("confidence", rank=1, rank_lo=1, rank_hi=2)
     words = "Ranks: simultaneous 90 % ranges."
-    assert table_note(ranks, []) == words
-    assert table_note(ranks.drop("rank_lo"), []) == ""
+    assert note(ranks) == words
+    assert note(ranks.drop("rank_lo")) == ""
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_ranks_are_explained_with_their_confidence():
     ids=["one", "many", "clusters"],
 )
 def test_questions_and_trials_are_counted(columns, words):
-    assert question_count(pl.DataFrame(columns)) == words
+    assert question_count(RowFacts.from_frame(pl.DataFrame(columns))) == words
 
 
 @pytest.mark.parametrize(

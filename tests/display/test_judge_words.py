@@ -2,7 +2,9 @@ import polars as pl
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.phrases import judge_words, label_range
+from polars_scorio.display.facts.table_facts import labels_of
+from polars_scorio.display.words.table_words import judge_words, label_range
+from polars_scorio.subjects.scores import LABEL_COUNT
 from tests.made_verdicts import verdicts
 
 LOG = verdicts()
@@ -26,9 +28,9 @@ def test_samples_of_each_model_are_said_in_short():
 
 
 def test_labels_are_the_fewest_and_the_most():
-    assert label_range(pl.Series([1_200, 80])) == "80 to 1,200 "
-    assert label_range(pl.Series([80, None])) == "80 "
-    assert label_range(None) == ""
+    assert label_range([1_200, 80]) == "80 to 1,200 "
+    assert label_range(labels_of(pl.DataFrame({LABEL_COUNT: [80, None]}))) == "80 "
+    assert label_range(labels_of(pl.DataFrame())) == ""
 
 
 def test_leaderboards_say_what_was_corrected():

@@ -115,6 +115,11 @@ def check_title(number: Mapping[str, int]) -> tuple[str, Style, str]:
     return f"Nothing found in {made}.", "pass", "CLEAN"
 
 
+def alarm_words(alarms: Sequence[str]) -> str:
+    """The sentences of alarms, or that there is none."""
+    return " ".join(alarms) or "Nothing found."
+
+
 # --- costs, reruns, versions, plans ---------------------------------------------------------------
 
 
@@ -168,6 +173,11 @@ def tell_reruns(
     plain = f"{names[0]}: " * (model is not None) + " ".join(
         rerun_sentences(rows[0], percent=percent))  # fmt: skip
     return answer(title, about, table, place=place, plain=plain)
+
+
+def flaky_title(number: int) -> str:
+    """How many questions came out both ways."""
+    return f"{count_of(number, 'question')} came out both ways: they are flaky."
 
 
 def tell_regressions(rows: Sequence[Row], names: Sequence[str], model: str, about: About,

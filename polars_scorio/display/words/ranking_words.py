@@ -493,6 +493,11 @@ def tell_refusal(error: Exception) -> Account:
     return Account([title, Text("lede", f"{first}{reason[len(first) :]}{end}")])
 
 
+def refusal_steps() -> list[str]:
+    """Steps for a log that cannot be scored."""
+    return ["Look at what the log has, then take one of the ways out that the message names."]
+
+
 # --- pairs ----------------------------------------------------------------------------------------
 
 
