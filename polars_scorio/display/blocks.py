@@ -175,6 +175,9 @@ class Drawing:
     label: str = ""  # for those who do not see it
 
 
+Figure: TypeAlias = "Drawing | TableBlock | Text"
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A finding and how to read it, and beside it what shows it; names in words have marks."""
@@ -182,7 +185,7 @@ class Section:
     anchor: str
     title: str
     words: Sequence[str] = ()
-    figures: Sequence[Drawing | TableBlock | Text] = ()
+    figures: Sequence[Figure] = ()
     folded: bool = False  # nothing is decided: one line, and the rest in a fold
 
 
@@ -222,7 +225,7 @@ class PageBlocks:
     account: Account
     refused: bool = False  # there is no report
     alerts: Sequence[Alert]
-    figure: str  # the first picture, across the page
+    figures: Sequence[Figure]  # the first ones, across the page
     sections: Sequence[Section] = ()
     outcomes: str  # what counted as success and as failure
     checked: str = ""  # what the checks found

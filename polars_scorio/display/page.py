@@ -17,6 +17,7 @@ from polars_scorio.display.blocks import (
     Account,
     Alert,
     CardBlocks,
+    Figure,
     MethodNotes,
     Next,
     PageBlocks,
@@ -38,10 +39,8 @@ from polars_scorio.display.facts.ranking_facts import AllPairs, Duel, Strata
 from polars_scorio.display.facts.role_facts import JudgeFacts, RerunFacts
 from polars_scorio.display.facts.run_facts import SeveralRuns, changed_questions
 from polars_scorio.display.facts.scopes import Scope, lead_rows, without_repeated_warnings
-from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.html import finding_html, page_html, scoped_html
 from polars_scorio.display.media.markdown import page_markdown
-from polars_scorio.display.media.tables import table_html
 from polars_scorio.display.numbers import MANY, plain_text
 from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
 from polars_scorio.display.settings import Settings
@@ -70,7 +69,7 @@ from polars_scorio.display.words.run_words import (
     gains_table,
     runs_section,
     step_questions_section,
-    steps_section,
+    steps_figures,
 )
 from polars_scorio.display.words.section_words import (
     duel_section,
@@ -246,7 +245,7 @@ def story_page(story: Story, order: PageCall) -> Page:
         summary=size_words(verdict.gaps),
         account=Account([*account.blocks, Next(story.steps, _next_command(story, order))]),
         alerts=alerts,
-        figure=first_picture(story),
+        figures=first_figures(story),
         sections=[*_page_sections(story)],
         outcomes=outcomes,
         checked=foot_words(verdict.findings),
@@ -284,16 +283,14 @@ def _folded_tables(story: Story, covered: pl.DataFrame) -> dict[str, TableBlock]
     return {title: table for title, table in tables.items() if len(table.columns) > 1}
 
 
-def first_picture(story: Story) -> str:
-    """The first picture: what the title is about."""
+def first_figures(story: Story) -> Sequence[Figure]:
+    """The first figures: what the title is about."""
     if story.run is not None:
-        return figures_html(steps_section(story.run, story.sheet.settings.level))
+        return steps_figures(story.run, story.sheet.settings.level)
     if story.divided:
-        return figures_html(
-            strata_section(Strata.from_sheet(story.sheet, story.verdict.parts, story.log.noun))
-        )
-    table = story.account.table
-    return "" if table is None else table_html(table)
+        whole = Strata.from_sheet(story.sheet, story.verdict.parts, story.log.noun)
+        return strata_section(whole).figures
+    return [] if story.account.table is None else [story.account.table]
 
 
 def _page_sections(story: Story) -> Iterator[Section]:
@@ -422,7 +419,7 @@ def _refusal_page(log: LogSummary, cover: pl.DataFrame, order: PageCall, error: 
         account=Account([*tell_refusal(error).blocks, further]),
         refused=True,
         alerts=gap_alerts(gaps) if cover.height else [],
-        figure=table_html(coverage_block(covered_models(cover).to_dict(as_series=False))),
+        figures=[coverage_block(covered_models(cover).to_dict(as_series=False))],
         outcomes=outcome_words(CountedOutcomes.from_log(log, order.asked.metrics)),
         about=about,
         numbers={"title": order.title, "refused": str(error), "about": about.facts,
@@ -468,8 +465,7 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: StoryOptions) -> str
     if asked.gates is None and story.verdict.runs == "untold":
         return ""
     account = story.account
-    drawn = first_picture(story) if account.table is None else table_html(account.table)
-    return finding_html(account, drawn)
+    return finding_html(account, [account.table] if account.table else first_figures(story))
 
 
 def checked_table(rows: pl.DataFrame) -> str:

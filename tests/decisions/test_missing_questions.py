@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from tests.accessors.all_uses import METHODS
-from tests.display.html.logs import drawn_sections, page_of
+from tests.display.html.logs import drawn_sections, page_of, picture_of
 from tests.golden.logs import made_log
 
 WHOLE = made_log(3, 12, 4, 0).with_columns(cost=1.0 + pl.col("trial"))
@@ -230,7 +230,7 @@ def pictures(log):
     """Numbers and pictures of a page of steps, without its alerts and the size of the log."""
     page = page_of(log, by="step")
     drawn = [(each.anchor, each.title, each.figure) for each in drawn_sections(page)]
-    return page.account.blocks[:4], page.figure, drawn, page.account.next.steps
+    return page.account.blocks[:4], picture_of(page), drawn, page.account.next.steps
 
 
 @pytest.mark.parametrize("models", [1, 3])

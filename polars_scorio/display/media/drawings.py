@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from polars_scorio.display.blocks import Cell, Drawing, Line, Section, TableBlock, Text
+from polars_scorio.display.blocks import Cell, Figure, Line, TableBlock, Text
 from polars_scorio.display.media.marks import (
     Axis,
     band,
@@ -45,12 +45,12 @@ from polars_scorio.display.phrases import short_name
 from polars_scorio.maths.array_rows import Floats
 
 
-def figures_html(section: Section) -> str:
-    """The figures of a section as HTML; empty without any."""
-    return "".join(map(_figure_html, section.figures))
+def figures_html(figures: Sequence[Figure]) -> str:
+    """Figures as HTML; empty without any."""
+    return "".join(map(_figure_html, figures))
 
 
-def _figure_html(figure: Drawing | TableBlock | Text) -> str:
+def _figure_html(figure: Figure) -> str:
     if isinstance(figure, TableBlock):
         return table_html(figure)
     if isinstance(figure, Text):

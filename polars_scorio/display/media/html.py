@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from polars_scorio.display.blocks import Account, Alert, Next, PageBlocks, Section
+from polars_scorio.display.blocks import Account, Alert, Figure, Next, PageBlocks, Section
 from polars_scorio.display.media.drawings import figures_html
 from polars_scorio.display.media.marks import file_text
 from polars_scorio.display.media.tables import table_html
@@ -48,7 +48,7 @@ def page_html(page: PageBlocks, files: Mapping[str, str]) -> str:
         f'<span class="chip {title.mood}">{escape(title.chip)}</span></div>\n'
         f'{alerts}<h1 id="headline">{html_text(title.words)}</h1>\n{lede}'
         f'<p class="basis">{basis}</p>\n'
-        f'<div class="hero" id="leaderboard">{page.figure}{notes}</div>\n'
+        f'<div class="hero" id="leaderboard">{figures_html(page.figures)}{notes}</div>\n'
         f"{body}{next_html(account.next)}{_foot_html(page, files)}</main>\n"
         f"<script>\n{file_text('page.js')}</script>\n</body></html>\n"
     )
@@ -125,7 +125,7 @@ def next_html(block: Next) -> str:
 
 def section_html(section: Section) -> str:
     """A finding and its picture; nothing without a picture."""
-    figure = figures_html(section)
+    figure = figures_html(section.figures)
     if not figure:
         return ""
     read = "".join(f"<p>{html_text(each)}</p>" for each in section.words if each)
@@ -137,8 +137,9 @@ def section_html(section: Section) -> str:
     return f'<section class="s" id="{section.anchor}">{head}<div>{figure}</div></section>\n'
 
 
-def finding_html(account: Account, drawn: str) -> str:
+def finding_html(account: Account, figures: Sequence[Figure]) -> str:
     """Title, numbers and first picture, for a notebook."""
+    drawn = figures_html(figures)
     # Outputs of a notebook share one page, and an id is there once.
     drawn = drawn.replace('grid"', f'grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"')
     facts = _DOT.join(map(html_text, (account.lede, *account.basis)))

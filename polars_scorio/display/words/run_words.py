@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polars_scorio.display.blocks import Account, Drawing, Line, Section, TableBlock, Text, Title
+from polars_scorio.display.blocks import (
+    Account,
+    Drawing,
+    Figure,
+    Line,
+    Section,
+    TableBlock,
+    Text,
+    Title,
+)
 from polars_scorio.display.facts.ranking_facts import About, Curve
 from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, TrainingRun
 from polars_scorio.display.numbers import Unit, named
@@ -116,7 +125,7 @@ def next_of_steps(run: TrainingRun) -> list[str]:
     return steps
 
 
-def steps_section(run: TrainingRun, level: str) -> Section:
+def steps_figures(run: TrainingRun, level: str) -> list[Figure]:
     """Pass@1, Pass@4, Pass@k and Pass^4 by step; below, steps that may be the best."""
     fan, unit, sizes, last = run.fan, Unit(), run.fan.k, len(run.fan.k) - 1
     four = sizes.index(4) if 4 in sizes else last
@@ -145,7 +154,7 @@ def steps_section(run: TrainingRun, level: str) -> Section:
         note += (f" Highest (dot): step {step_words(run.board.models[0])}, {score} {ends_of}, "
                  "corrected for having been chosen.")  # fmt: skip
     drawing = Drawing("steps", data, f"By {run.name}, one try: {start} to {end}")
-    return Section("leaderboard", "", [], [drawing, Text("note", note)])
+    return [drawing, Text("note", note)]
 
 
 def step_questions_section(run: TrainingRun, won: list[str], lost: list[str]) -> Section:

@@ -12,6 +12,7 @@ from polars_scorio.display.blocks import (
     Cell,
     Column,
     Drawing,
+    Figure,
     Line,
     Section,
     TableBlock,
@@ -179,7 +180,7 @@ def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
     title = _RELIABLE if fan.word == "right" else _OFTEN
     rest = len(fan.models) - (_LISTED if len(fan.models) <= _LISTED else _LISTED_OF_MORE)
     note = Text("note", f"{count_of(rest, 'more model')}: in the files of this page.")
-    figures: list[Drawing | TableBlock | Text] = [_fan_drawing(fan, hues)]
+    figures: list[Figure] = [_fan_drawing(fan, hues)]
     figures += [_fan_table(fan, hues, title), *[note] * (rest > 0)]
     return Section("reliability", title, words, figures)
 

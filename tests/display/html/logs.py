@@ -107,6 +107,11 @@ def drawn_sections(page: Page) -> list[SimpleNamespace]:
     """The sections of a page: what each says, and its figures as HTML."""
     return [
         SimpleNamespace(anchor=each.anchor, title=each.title, words=each.words,
-                        figure=figures_html(each))
+                        figure=figures_html(each.figures))
         for each in page.sections
     ]  # fmt: skip
+
+
+def picture_of(page: Page) -> str:
+    """The first figures of a page as HTML."""
+    return figures_html(page.figures)

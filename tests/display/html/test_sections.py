@@ -40,7 +40,7 @@ from polars_scorio.display.words.ranking_words import ranking_title
 from polars_scorio.display.words.run_words import gains_section
 from polars_scorio.study.calibrated import CalibratedInference
 from tests.decisions.counted import counted
-from tests.display.html.logs import drawn_sections, models, page_of
+from tests.display.html.logs import drawn_sections, models, page_of, picture_of
 from tests.made_logs import long
 from tests.made_verdicts import verdicts
 from tests.own_metric import Agreement
@@ -123,7 +123,9 @@ def test_a_single_model_has_no_ranks():
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "shown"), [(30, 30), (31, 15)])
 def test_of_more_than_30_models_15_are_shown(number, shown):
-    html, _, rest = page_of(models(number, questions=6, trials=2)).figure.partition("<details>")
+    html, _, rest = picture_of(page_of(models(number, questions=6, trials=2))).partition(
+        "<details>"
+    )
     assert (html.count("<th scope"), rest.count("<th scope")) == (shown, number - shown)
     assert (f"{number - shown} more models" in rest) == (shown < number)
 
@@ -149,7 +151,7 @@ def test_models_without_a_stratum_in_common_have_no_title(tmp_path):
     assert (page.account.title.chip, page.account.title.mood) == ("not compared", "")
     assert not page.sections
     assert page.rows.select("stratum", "model").unique().height == 2
-    shown = words(page.figure)
+    shown = words(picture_of(page))
     for name, model in (("bench 0", "m01"), ("bench 1", "m00")):
         part = log.filter(bench=name).scorio().avg().row(0, named=True)
         ends = f"[{100 * part['lo']:.1f}, {100 * part['hi']:.1f}]"
@@ -193,7 +195,7 @@ def test_a_gate_has_the_ends_and_the_verdicts_of_the_method(versions):
     assert found.select(*("model", "diff", "lo", "hi", "verdict")).equals(
         expected.select(pl.col("model").cast(pl.String), "diff", "lo", "hi", "verdict")
     )
-    shown = {row.split()[0]: row for row in rows_of(page.figure)[1:]}
+    shown = {row.split()[0]: row for row in rows_of(picture_of(page))[1:]}
     for row in expected.rows(named=True):
         ends = Unit().gaps(row["lo"], row["hi"])
         assert f"{Unit().gap(row['diff'])} {ends}" in shown[row["model"]]
@@ -248,7 +250,7 @@ def test_the_zones_of_lower_scores_lie_the_other_way_round_at_any_margin(margin)
     """Without a margin, worse lay on the left, where lower scores are better."""
     log = models(2, questions=20)
     for lower in (False, True):
-        figure = page_of(log, baseline="m00", margin=margin, lower_is_better=lower).figure
+        figure = picture_of(page_of(log, baseline="m00", margin=margin, lower_is_better=lower))
         (better,) = re.findall(r'<text x="(\d+)%"[^>]*>better<', figure)
         (worse,) = {*re.findall(r'<rect class="zb" x="([\d.]+)%"', figure)}
         assert (float(better) == 0, float(worse) > 0) == (lower, lower)
@@ -597,7 +599,7 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
     best = log.scorio(model="step", validate=False).best(ps.avg()).row(0, named=True)
     assert best["could_be_best"] == [20, 30]
     assert page.headline == "Step 30 is better than step 0 at every k."
-    assert "for all steps at once (2 of 4)" in words(page.figure)
+    assert "for all steps at once (2 of 4)" in words(picture_of(page))
     assert plain_text(page.account.next.steps[0]).startswith(
         "Take step 20: the earliest of the 2 steps"
     )
@@ -691,11 +693,11 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
     page, accessor = page_of(log, **roles), log.scorio(**roles)
     rows = accessor.avg()
     unit = Unit.from_rows(rows.rename({"estimate": "mu"}))
-    shown = page.figure if number > 1 else words(page.figure)
+    shown = picture_of(page) if number > 1 else words(picture_of(page))
     for model, mu, lo, hi in rows.select("model", "estimate", "lo", "hi").rows():
         ends = unit.interval(lo, hi)
         assert f"{model}: {unit.score(mu)} {ends}" in unescape(shown) or number == 1
-        assert f"{unit.score(mu, sign=False)} {ends}" in words(page.figure)
+        assert f"{unit.score(mu, sign=False)} {ends}" in words(picture_of(page))
     if number > 1:
         pairs = accessor.compare(simultaneous=True)
         first = page.numbers["overall"]["models"][:2]
@@ -725,7 +727,7 @@ def test_the_numbers_of_gates_and_runs_are_those_of_the_methods(seed):
     roles = {"validate": False}
 
     gate = log.scorio(**roles).gate("0", margin=0.02)
-    shown = words(page_of(log, baseline="0", **roles).figure)
+    shown = words(picture_of(page_of(log, baseline="0", **roles)))
     for diff, lo, hi in gate.select("diff", "lo", "hi").rows():
         assert f"{Unit().gap(diff)} {Unit(edge=0.02).gaps(lo, hi)}" in shown
 
@@ -785,9 +787,9 @@ def test_short_names_are_unbroken_and_long_ones_break_at_their_marks():
 
 def test_intervals_have_one_decimal_unless_they_are_below_a_point():
     page = page_of(long([[1] * 4] * 12))
-    said = words(page.figure)
+    said = words(picture_of(page))
     assert "100.0 [" in said
-    assert "100.00" not in words(page.html().partition("<style>")[0] + page.figure)
+    assert "100.00" not in words(page.html().partition("<style>")[0] + picture_of(page))
 
 
 def test_print_keeps_sections_whole_and_headings_with_them():
@@ -820,7 +822,7 @@ def test_the_highest_of_several_has_an_interval_corrected_for_the_selection():
     steps = improving_run()
     row = steps.scorio(model="step", validate=False).best().row(0, named=True)
     ends = Unit().interval(row["best_lo"], row["best_hi"])
-    said = words(page_of(steps, ps.avg(), model=None, by="step", validate=False).figure)
+    said = words(picture_of(page_of(steps, ps.avg(), model=None, by="step", validate=False)))
     assert f"{ends}, corrected for having been chosen." in said
 
 
