@@ -19,13 +19,14 @@ from polars_scorio.display.facts.log_summary import Contents, holds_steps, overa
 from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
+    Board,
     Family,
     PairsFacts,
     RankingFacts,
+    Strata,
     rank_board,
-    stratum_boards,
 )
-from polars_scorio.display.facts.scopes import Scope, holds_fractions
+from polars_scorio.display.facts.scopes import Scope, holds_fractions, lead_rows
 from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
 from polars_scorio.display.numbers import Unit, named
 from polars_scorio.display.page import worded
@@ -59,7 +60,7 @@ from polars_scorio.display.words.answer_words import (
 )
 from polars_scorio.display.words.log_words import log_alerts, outcome_words, size_words
 from polars_scorio.display.words.ranking_words import tell, tell_pairs, tell_ranking
-from polars_scorio.display.words.section_words import questions_title, strata_heading
+from polars_scorio.display.words.section_words import questions_title, strata_title
 from polars_scorio.display.words.table_words import judge_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
@@ -266,8 +267,8 @@ def _story_facts(reply: Call, story: Story) -> list[tuple[str, str]]:
     sheet, facts = story.sheet, list[tuple[str, str]]()
     board = sheet.board
     if story.parts and not story.divided and len(board.models) > 1:
-        boards = stratum_boards(story.parts)
-        facts.append(("where", strata_heading(boards, board.models[0], story.log.noun)))
+        where = Strata.from_sheet(sheet, story.parts, story.log.noun).winners
+        facts.append(("where", strata_title(where)))
     fan = story.fan
     if fan is not None and not fan.fractions and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
@@ -422,11 +423,12 @@ def questions_answer(reply: Call, rows: pl.DataFrame, whole: Scope | None) -> No
     question = rows.columns[rows.columns.index("models") - 1]
     facts = None
     if whole is not None and per == "question" and not holds_fractions(whole.counts, whole.roles):
-        facts = QuestionFacts.from_scope(whole, whole.models, Settings())
+        board = Board.from_rows(lead_rows(whole), whole.ranks)
+        facts = QuestionFacts.from_scope(whole, board, Settings())
     title = f"{count_of(rows.height, per)}."
     if whole is not None and facts is not None:
         place = f"At {whole.name}: " * bool(whole.name)
-        title = place + questions_title(facts, whole.models[0])
+        title = place + questions_title(facts)
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         word = success_word(reply.log._roles)

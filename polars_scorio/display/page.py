@@ -36,8 +36,8 @@ from polars_scorio.display.facts.log_verdict import (
 )
 from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import AllPairs, Duel, Strata
-from polars_scorio.display.facts.role_facts import JudgeFacts, RerunFacts
-from polars_scorio.display.facts.run_facts import SeveralRuns, changed_questions
+from polars_scorio.display.facts.role_facts import FlakyFacts, JudgeFacts, RerunFacts
+from polars_scorio.display.facts.run_facts import SeveralRuns, StepQuestions
 from polars_scorio.display.facts.scopes import Scope, lead_rows, without_repeated_warnings
 from polars_scorio.display.media.html import finding_html, page_html, scoped_html
 from polars_scorio.display.media.markdown import page_markdown
@@ -278,7 +278,7 @@ def _story_data(story: Story) -> dict[str, object]:
 def _folded_tables(story: Story, covered: pl.DataFrame) -> dict[str, TableBlock]:
     """The tables at the foot of a page."""
     tables = {"Coverage of each model": coverage_block(covered.to_dict(as_series=False))}
-    if story.facts and story.asked.metrics:
+    if story.questions and story.asked.metrics:
         tables["Other metrics"] = other_metrics(story.ranking())
     return {title: table for title, table in tables.items() if len(table.columns) > 1}
 
@@ -286,7 +286,7 @@ def _folded_tables(story: Story, covered: pl.DataFrame) -> dict[str, TableBlock]
 def first_figures(story: Story) -> Sequence[Figure]:
     """The first figures: what the title is about."""
     if story.run is not None:
-        return steps_figures(story.run, story.sheet.settings.level)
+        return steps_figures(story.run)
     if story.divided:
         whole = Strata.from_sheet(story.sheet, story.verdict.parts, story.log.noun)
         return strata_section(whole).figures
@@ -295,28 +295,26 @@ def first_figures(story: Story) -> Sequence[Figure]:
 
 def _page_sections(story: Story) -> Iterator[Section]:
     """The sections in their order; those without content have no picture and are not written."""
-    if story.facts is None:
+    sheet, questions = story.sheet, story.questions
+    if questions is None:
         return
     if story.gated is not None:
-        names = story.sheet.board.models
-        yield cases_section(CaseFacts.from_log(story.gated, story.facts, names))
-        yield reliability_section(story.fan, ["a", "m", *["o"] * len(names)])
-        if len(names) > 2:
-            yield questions_section(story.sheet.board, story.facts)
+        yield cases_section(CaseFacts.from_log(story.gated, questions))
+        yield reliability_section(story.fan)
+        if len(sheet.board.models) > 2:
+            yield questions_section(questions)
     elif story.run is not None:
-        yield gains_section(story.run.curve, *story.run.ends, story.sheet.settings.level)
-        changed = changed_questions(story.run, story.verdict.counted)
-        yield step_questions_section(story.run, *changed)
-    elif len(story.sheet.board.models) > 1:
-        yield from _ranking_sections(story, story.facts)
+        yield gains_section(story.run.curve)
+        yield step_questions_section(StepQuestions.from_summary(story.run, story.verdict.counted))
+    elif len(sheet.board.models) > 1:
+        yield from _ranking_sections(story, questions)
     else:
-        yield from _reliability_sections(story)
+        yield reliability_section(story.fan)
         yield from _sections_of_roles(story)
-        questions = questions_section(story.sheet.board, story.facts)
-        yield flaky_section(story.facts, questions, RerunFacts.from_sheet(story.sheet))
+        yield flaky_section(FlakyFacts(questions, RerunFacts.from_sheet(sheet)))
 
 
-def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
+def _ranking_sections(story: Story, questions: QuestionFacts) -> Iterator[Section]:
     """Several models: costs, judge and steps first, where somebody gave them."""
     sheet = story.sheet
     yield from _sections_of_roles(story)
@@ -325,12 +323,13 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
     elif story.log.steps is not None:
         yield runs_section(SeveralRuns.from_summary(story.verdict.counted.of_shared_steps(), sheet))
     if sheet.board.ranked:
-        yield duel_section(None if sheet.main.errored else Duel.from_sheet(sheet))
+        if not sheet.main.errored:
+            yield duel_section(Duel.from_sheet(sheet, questions.scores[:2]))
         if story.parts:
             yield strata_section(Strata.from_sheet(sheet, story.parts, story.log.noun))
         yield pairs_section(AllPairs.from_sheet(sheet))
-    yield from _reliability_sections(story)
-    yield questions_section(sheet.board, facts)
+    yield reliability_section(story.fan)
+    yield questions_section(questions)
 
 
 def _sections_of_roles(story: Story) -> Iterator[Section]:
@@ -338,12 +337,6 @@ def _sections_of_roles(story: Story) -> Iterator[Section]:
         yield cost_section(story.prices)
     if story.sheet.main.judged:
         yield judge_section(JudgeFacts.from_sheet(story.sheet))
-
-
-def _reliability_sections(story: Story) -> Iterator[Section]:
-    board = story.sheet.board
-    hues = [*map(board.hue, range(len(board.models)))]
-    yield reliability_section(story.fan, hues)
 
 
 def _next_command(story: Story, order: PageCall) -> str:

@@ -24,7 +24,7 @@ from polars_scorio.display.chart_data import (
 )
 from polars_scorio.display.charts import ChartStyle
 from polars_scorio.display.facts.log_summary import stratum_noun
-from polars_scorio.display.facts.ranking_facts import About, RankingFacts, rank_board
+from polars_scorio.display.facts.ranking_facts import About, RankingFacts, Winners, rank_board
 from polars_scorio.display.facts.table_facts import RowFacts, each_trials, labels_of
 from polars_scorio.display.numbers import plain_text
 from polars_scorio.display.phrases import inference_words, interval_words
@@ -229,16 +229,12 @@ def _finding_of(ranks: pl.DataFrame, trials: Trials) -> str:
     numbered = [part.name for part in trials.by[:1] if not is_label(part.dtype)]
     step = "".join(f"{name} " for name in numbered * (len(trials.by) == 1))
     boards = {f"{step}{name}": rank_board(part, model) for (name,), part in parts}
-    several = {name: board for name, board in boards.items() if len(board.models) > 1}
-    if not several:
+    if all(len(board.models) < 2 for board in boards.values()):
         return ""
     if len(boards) == 1:
         (board,) = boards.values()
         return plain_text(ranking_title(RankingFacts(board, About("", 0.0))).words)
-    firsts = {name: board.models[0] for name, board in several.items()}
-    sure = {name: board.leaders[0] for name, board in several.items() if len(board.leaders) == 1}
-    leader = max(firsts.values(), key=[*firsts.values()].count)
-    return plain_text(strata_title(firsts, sure, leader, stratum_noun(trials)))
+    return plain_text(strata_title(Winners.from_boards(boards, stratum_noun(trials))))
 
 
 def _strata_roles(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

@@ -50,7 +50,7 @@ from polars_scorio.display.words.ranking_words import (
     tell_ranking,
     with_bias,
 )
-from polars_scorio.display.words.run_words import next_of_steps, tell_run
+from polars_scorio.display.words.run_words import tell_run, training_steps
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.report import report
 
@@ -92,7 +92,7 @@ class Story:
     account: Account = field(default_factory=lambda: Account(()))
     steps: Sequence[str] = ()  # what to do next
     fan: Fan | None = None  # Pass@k and Pass^k
-    facts: QuestionFacts | None = None
+    questions: QuestionFacts | None = None
     gated: Gated | None = None
     run: TrainingRun | None = None
     prices: Prices | None = None
@@ -119,19 +119,20 @@ class Story:
         """The story with the numbers of its kind."""
         main, settings, asked = self.sheet.main, self.asked.settings, self.asked
         board, numbered = self.sheet.board, bool(self.sheet.main.rows["mu"].count())
-        facts = QuestionFacts.from_scope(main, board.models, settings)
-        made = replace(self, facts=facts)
+        made = replace(self, questions=QuestionFacts.from_scope(main, board, settings))
         if asked.baseline is not None and asked.margin is not None:
             about = replace(self.sheet.about, family="")
             gated = Gated.from_log(self.verdict.counted, main, asked.baseline, settings,
                                    asked.margin, about, asked.gates)  # fmt: skip
             order = list(dict.fromkeys([gated.gate.line.model, gated.baseline, *board.models]))
-            fan = Fan.from_scope(main, settings, order) if numbered else None
+            hues = ["a", "m", *["o"] * len(order)]
+            fan = Fan.from_scope(main, settings, order, hues) if numbered else None
             return replace(made, gated=gated, fan=fan)
-        made = replace(made, fan=Fan.from_scope(main, settings, board.models) if numbered else None)
-        one = len(board.models) == 1
+        hues = [*map(board.hue, range(len(board.models)))]
+        fan = Fan.from_scope(main, settings, board.models, hues) if numbered else None
+        made, one = replace(made, fan=fan), len(board.models) == 1
         if self.log.steps is not None and one:
-            run = TrainingRun.from_summary(self.verdict.counted, settings)
+            run = TrainingRun.from_summary(self.verdict.counted, settings, self.sheet.about)
             if run is not None and main.errored:
                 raise ValueError(
                     'missing="bounds" has no curves along steps: pass missing="drop", or the '
@@ -154,7 +155,7 @@ class Story:
             two = (gate.line.model, self.gated.baseline)
             return tell_gate(gate), errored_steps({name: errored.of_models[name] for name in two})
         if self.run is not None:
-            return tell_run(self.run, self.sheet.about), next_of_steps(self.run)
+            return tell_run(self.run), training_steps(self.run)
         if len(self.sheet.board.models) == 1:
             one = self.one_model()
             return tell_one_model(one), one_model_steps(one)
@@ -208,14 +209,14 @@ class Story:
         unit, rewards = sheet.board.unit, fan is not None and fan.fractions
         # An attack that succeeds is no right answer, and a mean of strata no share of questions.
         shares = unit.percent and not rewards and not main.roles.lower_is_better
-        assert self.facts is not None  # of every log with numbers
+        assert self.questions is not None  # of every log with numbers
         parts = [(part.name, _three_numbers(lead_rows(part).select("mu", "lo", "hi").row(0)))
                  for part in self.parts]  # fmt: skip
         parts.sort(key=lambda each: -(each[1][0] if each[1][0] == each[1][0] else 0.0))
         return OneModel(
             sheet.board, sheet.about, main.name, self.like, parts, sheet.asked,
             None if fan is None or rewards else unit.score(fan.numbers[1, 0, -1, 0]),
-            1 if fan is None else fan.k[-1], len(self.facts.mixed),
+            1 if fan is None else fan.k[-1], len(self.questions.mixed),
             shares and not main.weights, main.lead.name in {"avg", "bayes"},
             lead_rows(main)["estimate"].item(), main.each,
             "" if self.prices is None else money_text(self.prices.money[0, 0]), self._errored(),

@@ -8,10 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from polars_scorio.display.blocks import Account
+from polars_scorio.display.facts.scopes import Scope
 from polars_scorio.display.words import gate_words, ranking_words
 from tests.display.html.logs import models, page_of
 from tests.display.test_captures import KINDS, file_of
@@ -20,6 +22,7 @@ from tests.test_layout import MODULES, imported_modules, relative_name
 
 BY_SIZE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 NUMBERS = {"lo", "mid", "hi", "share", "centre", "margin", "numbers"}  # of blocks
+FACTS = "polars_scorio.display.facts."
 ROOMS = ("display/facts", "display/words", "display/media")
 TITLED = [name for name, (_, command, _) in KINDS.items() if command in {"report", "gate"}]
 STORIES = [ranking_words.tell_ranking, ranking_words.tell_divided, ranking_words.tell_one_model,
@@ -167,7 +170,10 @@ def test_a_page_asks_each_question_once(roles, monkeypatch):
         for name in ("report", "rank", "compare", "best"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    read, scores = [], Scope.question_scores
+    monkeypatch.setattr(Scope, "question_scores", lambda scope: read.append(1) or scores(scope))
     assert page_of(models(3, strata=2 * bool(roles)), **roles).html()
+    assert read == [1]
     assert {name for name, *_ in asked} == {"report", "rank", "compare", "best"}
     assert {*asked.values()} == {1}
     once = Counter(name for name, *_ in asked)
@@ -178,8 +184,18 @@ def test_a_page_asks_each_question_once(roles, monkeypatch):
 def test_a_story_is_a_function_of_the_facts_alone(story):
     signature = inspect.signature(story, eval_str=True)
     (facts,) = signature.parameters.values()
-    assert facts.annotation.__module__.startswith("polars_scorio.display.facts.")
+    assert facts.annotation.__module__.startswith(FACTS)
     assert signature.return_annotation is Account
+
+
+@pytest.mark.parametrize("module", modules_of("display/words"), ids=relative_name)
+def test_a_section_is_a_function_of_one_record_of_facts(module):
+    words = importlib.import_module(f"polars_scorio.{relative_name(module).replace('/', '.')}")
+    for name, section in vars(words).items():
+        if re.fullmatch(r"[a-z]\w+_section", name):
+            (facts,) = inspect.signature(section, eval_str=True).parameters.values()
+            kinds = {*get_args(facts.annotation)} - {type(None)} or {facts.annotation}
+            assert all(each.__module__.startswith(FACTS) for each in kinds), name
 
 
 @pytest.mark.parametrize("name", TITLED)

@@ -18,6 +18,7 @@ from polars_scorio.display.facts.ranking_facts import (
     Gap,
     PairsFacts,
     RankingFacts,
+    Winners,
     rank_board,
 )
 from polars_scorio.display.media.terminal import Screen, table_lines
@@ -132,8 +133,9 @@ def test_gates_have_the_sentence_of_their_ends(margin, lo, hi, title):
 )
 def test_steps_have_the_sentence_of_their_band(signs, title):
     middle = 0.1 * np.array(signs)
-    curve = Curve((1, 2, 4, 8), middle, middle - 0.05, middle + 0.05, np.array(signs))
-    assert steps_title(curve, "0", "9") == title
+    curve = Curve((1, 2, 4, 8), middle, middle - 0.05, middle + 0.05, np.array(signs),
+                  ("0", "9"), "95 %")  # fmt: skip
+    assert steps_title(curve) == title
 
 
 def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, monkeypatch):
@@ -165,7 +167,7 @@ def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, 
     ],
 )
 def test_strata_have_their_heading(firsts, sure, title):
-    assert plain_text(strata_title(firsts, sure, "a", "domain")) == title
+    assert plain_text(strata_title(Winners(firsts, sure, "a", "domain"))) == title
 
 
 @pytest.mark.parametrize(
@@ -181,9 +183,10 @@ def test_strata_have_their_heading(firsts, sure, title):
 def test_questions_have_their_heading(facts, title):
     names = [str(question) for question in range(20)]
     kinds = {kind: names[: facts.get(kind, 0)] for kind in ("never", "always", "mixed")}
-    asked = QuestionFacts(names, np.zeros((2, 20)), **kinds, trials=facts.get("trials", 4),
-                          verdicts=False, fractions=False, word="right")  # fmt: skip
-    assert plain_text(questions_title(asked, "a")) == title
+    asked = QuestionFacts(["a", "b"], [True, False], names, np.zeros((2, 20)), **kinds,
+                          trials=facts.get("trials", 4), verdicts=False, fractions=False,
+                          word="right")  # fmt: skip
+    assert plain_text(questions_title(asked)) == title
 
 
 def test_numbers_are_written_in_one_way():

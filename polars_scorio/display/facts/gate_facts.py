@@ -279,15 +279,13 @@ class CaseFacts:
     word: str  # for a trial that counts
 
     @classmethod
-    def from_log(
-        cls, gated: Gated, facts: QuestionFacts, models: Sequence[str]
-    ) -> CaseFacts | None:
+    def from_log(cls, gated: Gated, facts: QuestionFacts) -> CaseFacts | None:
         """The questions of a gate; None where single ones were not tested."""
         gate, two = gated.gate, (gated.baseline, gated.gate.line.model)
         if not gated.changes:
             return None
         down, up = {*(gate.broke or [])}, {*(gate.fixed or [])}
-        before, after = (facts.scores[[*models].index(name)] for name in two)
+        before, after = (facts.scores[[*facts.models].index(name)] for name in two)
         mixed = ((before > 0) & (before < 1)) | ((after > 0) & (after < 1))
         kind = np.array([0 if name in down else 3 if name in up else 1 if flaky else 2
                          for name, flaky in zip(facts.names, mixed, strict=True)])  # fmt: skip

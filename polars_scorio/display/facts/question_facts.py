@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
 from polars_scorio.decisions.question_analysis import question_analysis
-from polars_scorio.display.facts.ranking_facts import SAME, score_matrix
+from polars_scorio.display.facts.ranking_facts import SAME, Board, score_matrix
 from polars_scorio.display.facts.scopes import (
     Scope,
     average_metric,
@@ -40,9 +40,12 @@ class Fan:
     fractions: bool  # categories are numbers, of which the best and the worst are taken
     averaged: bool  # means of strata, which are no shares of the questions
     word: str  # for a trial that counts
+    hues: Sequence[str] = ()  # of the models
 
     @classmethod
-    def from_scope(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
+    def from_scope(
+        cls, main: Scope, settings: Settings, models: Sequence[str], hues: Sequence[str] = ()
+    ) -> Fan | None:
         """None without several trials, or where it is unknown what succeeds."""
         fractions = holds_fractions(main.counts, main.roles)
         if main.fewest == 1 or not (fractions or knows_success(main.counts, main.roles)):
@@ -62,10 +65,8 @@ class Fan:
         numbers = ends.fill_null(math.nan).to_numpy().reshape(2, len(models), len(sizes), 3)
         if not np.isfinite(numbers[:, 0]).all():
             return None
-        averaged, word = bool(main.weights), success_word(main.roles)
-        return cls(
-            [*models], sizes, numbers, Unit.from_rows(ends), fractions, averaged=averaged, word=word
-        )
+        return cls([*models], sizes, numbers, Unit.from_rows(ends), fractions, bool(main.weights),
+                   success_word(main.roles), hues)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,8 @@ class SolvedFacts:
 class QuestionFacts:
     """The scores of all questions, (L, M), the hardest first, and what is said of single ones."""
 
+    models: Sequence[str]
+    leading: Sequence[bool]  # whether a model may be the best
     names: list[str]
     scores: Floats
     never: list[str]
@@ -108,7 +111,7 @@ class QuestionFacts:
     word: str  # for a trial that counts
 
     @classmethod
-    def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
+    def from_scope(cls, main: Scope, board: Board, settings: Settings) -> QuestionFacts:
         """Scores of outcomes as they are, whoever gave them."""
         corrected, main = main, main.of_verdicts()
         fractions = holds_fractions(main.counts, main.roles)
@@ -117,10 +120,7 @@ class QuestionFacts:
         rows = question_analysis(
             main.study, main.roles, weights, confidence=settings.confidence
         ).collect()
-        names = main.per_question()["question"].cast(pl.String).to_list()
-        scores = score_matrix(main, models)
-        place = {name: row for row, name in enumerate(sorted(names))}
-        scores = scores[:, [place[name] for name in names]]
+        names, scores = score_matrix(main, board.models)
         low, high = average_metric(main.lead).support
         if fractions:
             low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
@@ -134,8 +134,9 @@ class QuestionFacts:
         first = share[0]
         both = np.flatnonzero((first > SAME) & (first < 1 - SAME) & (not fractions))
         mixed = [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]]
-        return cls(names, np.clip(share, 0, 1), of["never"], of["always"], mixed, main.fewest,
-                   corrected is not main, fractions, success_word(main.roles))  # fmt: skip
+        return cls(board.models, board.first_tier.tolist(), names, np.clip(share, 0, 1),
+                   of["never"], of["always"], mixed, main.fewest, corrected is not main, fractions,
+                   success_word(main.roles))  # fmt: skip
 
     @property
     def alike(self) -> bool:

@@ -364,6 +364,8 @@ class Curve:
     lo: Floats
     hi: Floats
     better: Ints  # 1 where the last step is better, -1 where it is worse, 0 where it is open
+    steps: tuple[str, str]  # the first and the last, as a reader sees them
+    level: str
 
     @property
     def first(self) -> tuple[int, int]:
@@ -469,6 +471,26 @@ def sure_winners(boards: Mapping[str, Board]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Winners:
+    """The first model of each stratum, and the sure winners."""
+
+    firsts: Mapping[str, str]
+    sure: Mapping[str, str]
+    leader: str  # of the whole log
+    noun: str
+
+    @classmethod
+    def from_boards(
+        cls, boards: Mapping[str, Board], noun: str, leader: str | None = None
+    ) -> Winners:
+        """Without a leader the first of most strata is one; strata of one model have no winner."""
+        several = {name: board for name, board in boards.items() if len(board.models) > 1}
+        firsts = {name: board.models[0] for name, board in (several or boards).items()}
+        leader = leader or max(firsts.values(), key=[*firsts.values()].count)
+        return cls(firsts, sure_winners(boards), leader, noun)
+
+
+@dataclass(frozen=True, slots=True)
 class Strata:
     """The models of each stratum, beside those of the whole log in their order."""
 
@@ -483,6 +505,11 @@ class Strata:
         """The strata of a log."""
         lower = sheet.main.roles.lower_is_better
         return cls(sheet.board, stratum_boards(parts), noun, sheet.settings.level, lower)
+
+    @property
+    def winners(self) -> Winners:
+        """The winners of the strata beside the leader of the log."""
+        return Winners.from_boards(self.boards, self.noun, self.whole.models[0])
 
     def lead(self, name: str) -> float:
         """How far the first of the two models that lead the log is ahead in a stratum."""
@@ -508,29 +535,27 @@ class Duel:
     lower: bool  # is better
 
     @classmethod
-    def from_sheet(cls, sheet: Sheet) -> Duel | None:
-        """None if a number of the two is missing."""
+    def from_sheet(cls, sheet: Sheet, scores: Floats) -> Duel | None:
+        """With their scores at each question, (2, M); None if a number of the two is missing."""
         if sheet.gap is None:
             return None
-        two, main = sheet.board.models[:2], sheet.main
-        places = pair_quantiles(main, sheet.settings, *two)
-        return cls(sheet.board, sheet.gap, places, question_wins(main, *two), sheet.settings.level,
-                   main.roles.lower_is_better)  # fmt: skip
+        places = pair_quantiles(sheet.main, sheet.settings, *sheet.board.models[:2])
+        lower = sheet.main.roles.lower_is_better
+        gaps = scores[1] - scores[0] if lower else scores[0] - scores[1]
+        won, lost = int((gaps > SAME).sum()), int((gaps < -SAME).sum())
+        wins = won, gaps.size - won - lost, lost
+        return cls(sheet.board, sheet.gap, places, wins, sheet.settings.level, lower)
 
 
-def score_matrix(scope: Scope, models: Sequence[str]) -> Floats:
-    """The score of each model at each question, (L, M); questions in a fixed order."""
-    wide = scope.question_scores().pivot("model", index="question", values="score")
-    wide = wide.sort(pl.col("question").cast(pl.String))
-    return np.asarray(wide.select(models).to_numpy().T)
-
-
-def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
-    """Questions that the first model answers better, alike, and worse than the second one."""
-    rates = score_matrix(main.of_verdicts(), [a, b])
-    gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
-    won, lost = int((gap > SAME).sum()), int((gap < -SAME).sum())
-    return won, gap.size - won - lost, lost
+def score_matrix(scope: Scope, models: Sequence[str]) -> tuple[list[str], Floats]:
+    """The questions, the hardest first, and the score of each model at each, (L, M)."""
+    rows = scope.question_scores()
+    # Means are rounded sums in a fixed order: they are always the same.
+    means = rows.group_by("question").agg(pl.col("score").sort().mean().round(12).alias(":mean"))
+    wide = rows.pivot("model", index="question", values="score")
+    wide = wide.join(means, on="question").sort(":mean", "question")
+    names = wide["question"].cast(pl.String).to_list()
+    return names, np.asarray(wide.select(models).to_numpy().T)
 
 
 def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:

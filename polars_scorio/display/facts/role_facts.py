@@ -14,6 +14,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.reruns import reruns
+from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import (
     Board,
     Costs,
@@ -78,7 +79,7 @@ class Prices:
         if model is not None and not (judged or trials.by or roles.cost is None):
             worth = _worth_chances(frame, plain, model, settings)
         unknown = sheet.main.judged or not board.unit.percent
-        never = [] if unknown else (score_matrix(sheet.main, board.models) <= 0).mean(axis=1)
+        never = [] if unknown else (score_matrix(sheet.main, board.models)[1] <= 0).mean(axis=1)
         leading = np.flatnonzero(board.first_tier) if board.ranked else np.array([0])
         amounts = money.to_numpy()
         cheapest = int(leading[amounts[leading, 0].argmin()])
@@ -205,3 +206,11 @@ class RerunFacts:
         known = None if parts[0]["flips"].null_count() else float(flips @ weight / weight.sum())
         return cls([*zip(sizes, floors, strict=True)], known, sheet.board.unit,
                    sheet.settings.level, sheet.asked)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlakyFacts:
+    """The questions of one model, and how far a rerun of it lies."""
+
+    questions: QuestionFacts
+    rerun: RerunFacts | None

@@ -14,7 +14,7 @@ from polars_scorio.decisions.rank import best, rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
 from polars_scorio.display.facts.question_facts import Fan
-from polars_scorio.display.facts.ranking_facts import Board, Curve, Gap, Sheet
+from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
 from polars_scorio.display.facts.scopes import Scope, lead_label
 from polars_scorio.display.phrases import step_words
 from polars_scorio.display.settings import Settings
@@ -36,15 +36,14 @@ class TrainingRun:
     board: Board  # steps by one try, the best first
     name: str  # of the column of steps
     best: tuple[float, float]  # interval of the highest step, corrected for the selection
-    scores: pl.DataFrame  # of each question at each step, the hardest at the first one on top
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The first and the last step, as a reader sees them."""
-        return step_words(self.steps[0]), step_words(self.steps[-1])
+    questions: list[str]  # the hardest at the first step first
+    shares: Floats  # the score of each question at each step, (S, M)
+    about: About
 
     @classmethod
-    def from_summary(cls, summary: LogSummary, settings: Settings) -> TrainingRun | None:
+    def from_summary(
+        cls, summary: LogSummary, settings: Settings, about: About
+    ) -> TrainingRun | None:
         """None if the questions change along the steps, or if nothing can be drawn of them."""
         log, roles = stepped_log(summary)
         (name,) = summary.trials.strata
@@ -70,21 +69,16 @@ class TrainingRun:
         chosen = best(main.study, main.roles, avg(), **settings.report).collect()
         ends = chosen.select("best_lo", "best_hi").row(0)
         wide = main.question_scores().pivot("model", index="question", values="score")
-        wide = wide.select("question", *steps).sort(steps[0], steps[-1], "question")
-        return cls(
-            steps, step_places(at), fan, curve, Board.from_rows(rows, order), name, ends, wide
-        )
-
-    @property
-    def shares(self) -> Floats:
-        """The score of each question at each step, (S, M), the hardest at the first step first."""
-        return self.scores.select(self.steps).to_numpy().T.clip(0, 1)
+        wide = wide.sort(steps[0], steps[-1], "question")
+        names = wide["question"].cast(pl.String).to_list()
+        shares, board = wide.select(steps).to_numpy().T.clip(0, 1), Board.from_rows(rows, order)
+        return cls(steps, step_places(at), fan, curve, board, name, ends, names, shares, about)
 
     def turned(self, *, lost: bool) -> list[str]:
         """Questions with a trial that counts at the first step alone, or at the last one alone."""
-        one, other = pl.col(self.steps[0]), pl.col(self.steps[-1])
-        one, other = (one, other) if lost else (other, one)
-        return self.scores.filter(one > 0, other == 0)["question"].cast(pl.String).to_list()
+        one, other = (self.shares[each] for each in ((0, -1) if lost else (-1, 0)))
+        return [name for name, gone in zip(self.questions, (one > 0) & (other == 0), strict=True)
+                if gone]  # fmt: skip
 
 
 def _gain_curve(
@@ -101,7 +95,7 @@ def _gain_curve(
     diff, lo, hi = np.array([(of.diff, of.lo, of.hi) if of else (np.nan,) * 3 for of in gaps]).T
     named = [gap.better if gap else None for gap in gaps]
     better = np.array([0 if name is None else 1 if name == last else -1 for name in named])
-    return Curve(sizes, diff, lo, hi, better)
+    return Curve(sizes, diff, lo, hi, better, (step_words(first), step_words(last)), settings.level)
 
 
 def step_places(at: Sequence[object]) -> list[float]:
@@ -113,18 +107,27 @@ def step_places(at: Sequence[object]) -> list[float]:
 FDR = 0.1  # false discovery rate of single questions
 
 
-def changed_questions(run: TrainingRun, log: LogSummary) -> tuple[list[str], list[str]]:
-    """Questions that got better since the first step, and worse, each by a test of its own."""
-    cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
-    two = Study(cells.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
-    roles, first = replace(log.roles, by=()), run.steps[0]
-    tests = collected_together([
-        regressed_questions(two, roles, first, fdr=FDR, improvements=better)
-        for better in (True, False)
-    ])  # fmt: skip
-    kept = (each.filter(pl.col("qvalue") <= FDR).sort("qvalue", "question") for each in tests)
-    won, lost = (each["question"].cast(pl.String).to_list() for each in kept)
-    return won, lost
+@dataclass(frozen=True, slots=True, eq=False)
+class StepQuestions:
+    """The questions of a run that got better since the first step, and worse, each by its test."""
+
+    run: TrainingRun
+    won: list[str]
+    lost: list[str]
+
+    @classmethod
+    def from_summary(cls, run: TrainingRun, log: LogSummary) -> StepQuestions:
+        """The last step of a run against the first one."""
+        cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
+        two = Study(cells.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
+        roles, first = replace(log.roles, by=()), run.steps[0]
+        tests = collected_together([
+            regressed_questions(two, roles, first, fdr=FDR, improvements=better)
+            for better in (True, False)
+        ])  # fmt: skip
+        kept = (each.filter(pl.col("qvalue") <= FDR).sort("qvalue", "question") for each in tests)
+        won, lost = (each["question"].cast(pl.String).to_list() for each in kept)
+        return cls(run, won, lost)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -225,22 +225,11 @@ class Scope:
         )
 
     def question_scores(self) -> pl.DataFrame:
-        """Score and trials of each model at each question: model, question, score, trials."""
+        """Score of each model at each question: model, question, score."""
         trials = bind_roles(self.counts.lazy(), self.roles)
         rows = trials.rows().filter(pl.col(CATEGORY).is_not_null()).group_by("model", "question")
         score = (self._weight(trials) * pl.col(COUNT)).sum() / pl.col(COUNT).sum()
-        return rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials")).collect()
-
-    def per_question(self) -> pl.DataFrame:
-        """Questions, the hardest first, with their scores over the models.
-
-        Columns question, trials and score (the mean).
-        """
-        # In a fixed order: their sums are the same on every run.
-        numbers = pl.col("trials").sum().cast(pl.Int64), pl.col("score").sort().mean()
-        each = self.question_scores().group_by("question").agg(*numbers)
-        # Means that differ in their last digits are the same.
-        return each.sort(pl.col("score").round(12), "question")
+        return rows.agg(score.alias("score")).collect()
 
 
 def lead_rows(scope: Scope) -> pl.DataFrame:

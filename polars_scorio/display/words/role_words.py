@@ -13,12 +13,12 @@ from polars_scorio.display.blocks import (
     TableBlock,
     TableRow,
 )
-from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import RankingFacts
-from polars_scorio.display.facts.role_facts import Ends, JudgeFacts, Prices, RerunFacts
+from polars_scorio.display.facts.role_facts import Ends, FlakyFacts, JudgeFacts, Prices, RerunFacts
 from polars_scorio.display.numbers import MINUS, chance_words, money_text, named, names_list
 from polars_scorio.display.phrases import MISSING, count_of, range_text, short_name, these_questions
 from polars_scorio.display.words.ranking_words import cheapest_title
+from polars_scorio.display.words.section_words import questions_section
 
 _LABELLED = 12  # models, up to which all have their names at their points
 _HEADS = {"mean_cost": "mean cost", "cost_per_success": "per success"}
@@ -114,18 +114,19 @@ def judge_section(facts: JudgeFacts) -> Section:
     return Section("judge", title, read, [drawing])
 
 
-def flaky_section(facts: QuestionFacts, questions: Section, rerun: RerunFacts | None) -> Section:
+def flaky_section(facts: FlakyFacts) -> Section:
     """Questions of one model that come out both ways, and how far chance moves a rerun of it."""
-    if facts.trials < 2 or len(facts.names) < 2 or not facts.mixed:
-        return rerun_section(rerun)
-    floor = rerun_section(rerun, below=True)
+    mixed, number = len(facts.questions.mixed), len(facts.questions.names)
+    if facts.questions.trials < 2 or number < 2 or not mixed:
+        return _rerun_section(facts.rerun)
+    floor, questions = _rerun_section(facts.rerun, below=True), questions_section(facts.questions)
     end = f"; {floor.title[:1].lower()}{floor.title[1:]}" if floor.title else "."
-    title = f"{len(facts.mixed):,} of {count_of(len(facts.names), 'question')} are flaky{end}"
+    title = f"{mixed:,} of {count_of(number, 'question')} are flaky{end}"
     read, figures = [*questions.words, *floor.words], [*questions.figures, *floor.figures]
     return Section("flaky", title, read, figures)
 
 
-def rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
+def _rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
     """How far a rerun of one model lies from its log, alone or below its questions."""
     if facts is None:
         return Section("rerun", "")

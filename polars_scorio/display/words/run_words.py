@@ -14,18 +14,18 @@ from polars_scorio.display.blocks import (
     Text,
     Title,
 )
-from polars_scorio.display.facts.ranking_facts import About, Curve
-from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, TrainingRun
+from polars_scorio.display.facts.ranking_facts import Curve
+from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, StepQuestions, TrainingRun
 from polars_scorio.display.numbers import Unit, named
 from polars_scorio.display.phrases import count_of, short_name, step_words
 from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
 from polars_scorio.display.words.section_words import question_lists, strips_drawing
 
 
-def tell_run(run: TrainingRun, about: About) -> Account:
+def tell_run(run: TrainingRun) -> Account:
     """Gains and losses of a run."""
     unit, top = Unit(), run.fan.k[-1]
-    first, last = run.ends
+    first, last = run.curve.steps
 
     def moved(place: int, tries: str) -> str:
         before, after = run.fan.numbers[0, 0, place, 0], run.fan.numbers[0, -1, place, 0]
@@ -35,21 +35,21 @@ def tell_run(run: TrainingRun, about: About) -> Account:
 
     one = run.board.first_tier.sum() == 1
     title = Title(
-        steps_title(run.curve, first, last),
+        steps_title(run.curve),
         "best step decided" if one else "best step undecided",
         "yes" if one else "",
     )
     numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
     against = f"step {last} against step {first}"
-    about = replace(about, metric=against, family="curve", errored=False)
+    about = replace(run.about, metric=against, family="curve", errored=False)
     return tell(
         [title], [("lede", numbers), ("aside", _reach_words(run))], about, _steps_table(run)
     )
 
 
-def steps_title(curve: Curve, first: str, last: str) -> str:
+def steps_title(curve: Curve) -> str:
     """Title of one run over its steps, from one band over all k."""
-    (start, until), (end, _) = curve.first, curve.last
+    (start, until), (end, _), (first, last) = curve.first, curve.last, curve.steps
     if start * end < 0:
         moves = ["up" if diff > 0 else "down" for diff in (curve.diff[0], curve.diff[-1])]
         return f"Pass@{until} is {moves[0]}, Pass@{curve.k[-1]} is {moves[1]}."
@@ -64,7 +64,7 @@ def steps_title(curve: Curve, first: str, last: str) -> str:
 def _reach_words(run: TrainingRun) -> str:
     """Sentence on the questions that the last step never gets right, and those that are new."""
     lost, new = (len(run.turned(lost=lost)) for lost in (True, False))
-    (first, last), word = run.ends, run.fan.word
+    (first, last), word = run.curve.steps, run.fan.word
     if not lost + new:
         return ""
     return (
@@ -95,22 +95,23 @@ def gains_table(curve: Curve) -> TableBlock:
     return interval_table("gains", "", "points", lines, percent=True, centre=0.0)
 
 
-def gains_section(curve: Curve, first: str, last: str, level: str) -> Section:
+def gains_section(curve: Curve) -> Section:
     """The gain at each k, of the last step over the first one."""
+    first, last = curve.steps
     moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
     said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
     title = f"It {said or 'neither gains nor loses beyond chance'}."
-    words = (f"Step {last} less step {first} in Pass@k, in points. The {level} intervals hold for "
-             f"all {len(curve.k)} k at once.")  # fmt: skip
+    words = (f"Step {last} less step {first} in Pass@k, in points. The {curve.level} intervals "
+             f"hold for all {len(curve.k)} k at once.")  # fmt: skip
     return Section("gains", title, [words], [gains_table(curve)])
 
 
-def next_of_steps(run: TrainingRun) -> list[str]:
+def training_steps(run: TrainingRun) -> list[str]:
     """The step to take."""
     may, unit, top = {*run.board.leaders}, Unit(), run.fan.k[-1]
     earliest = next(step for step in run.steps if step in may)
     place = run.steps.index(earliest)
-    taken, (first_step, last_step) = step_words(earliest), run.ends
+    taken, (first_step, last_step) = step_words(earliest), run.curve.steps
     steps = [f"Take step {taken}."]
     if len(may) > 1:
         score, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
@@ -125,7 +126,7 @@ def next_of_steps(run: TrainingRun) -> list[str]:
     return steps
 
 
-def steps_figures(run: TrainingRun, level: str) -> list[Figure]:
+def steps_figures(run: TrainingRun) -> list[Figure]:
     """Pass@1, Pass@4, Pass@k and Pass^4 by step; below, steps that may be the best."""
     fan, unit, sizes, last = run.fan, Unit(), run.fan.k, len(run.fan.k) - 1
     four = sizes.index(4) if 4 in sizes else last
@@ -147,8 +148,9 @@ def steps_figures(run: TrainingRun, level: str) -> list[Figure]:
             "span": (), "ends": ends, "dots": marks, "best": [(run.places[top], one_try[top])],
             "below": "may be best"}  # fmt: skip
     start, end = (unit.score(one_try[step]) for step in (0, -1))
-    note = (f"By {run.name}. Bands: {level} intervals. Dots below: steps that may be the best by "
-            f"one try, for all steps at once ({len(may):,} of {len(run.steps):,}).")  # fmt: skip
+    leading = f"{len(may):,} of {len(run.steps):,}"
+    note = (f"By {run.name}. Bands: {run.curve.level} intervals. Dots below: steps that may be "
+            f"the best by one try, for all steps at once ({leading}).")  # fmt: skip
     if None not in run.best:
         score, ends_of = unit.score(run.board.score[0]), unit.interval(*run.best)
         note += (f" Highest (dot): step {step_words(run.board.models[0])}, {score} {ends_of}, "
@@ -157,12 +159,15 @@ def steps_figures(run: TrainingRun, level: str) -> list[Figure]:
     return [drawing, Text("note", note)]
 
 
-def step_questions_section(run: TrainingRun, won: list[str], lost: list[str]) -> Section:
+def step_questions_section(facts: StepQuestions) -> Section:
     """Every question at every step, the hardest at the first step on the left."""
-    may, first, word, number = {*run.board.leaders}, run.ends[0], run.fan.word, len(run.steps)
+    run, won, lost = facts.run, facts.won, facts.lost
+    may, (first, _), word = {*run.board.leaders}, run.curve.steps, run.fan.word
     rows = [(f"step {step_words(step)}", step in may) for step in run.steps]
-    sides = f"hardest at step {first}", f"easiest of {run.scores.height:,}"
-    strips = strips_drawing("steps" if number <= 20 else "many steps", rows, run.shares, sides)
+    sides = f"hardest at step {first}", f"easiest of {len(run.questions):,}"
+    strips = strips_drawing(
+        "steps" if len(run.steps) <= 20 else "many steps", rows, run.shares, sides
+    )
     gone, new = run.turned(lost=True), run.turned(lost=False)
     names = ("Out of reach", "Came into reach")
     title = f"{count_of(len(gone), 'question')} went out of reach, {len(new):,} came into reach."

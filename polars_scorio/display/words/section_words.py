@@ -20,7 +20,14 @@ from polars_scorio.display.blocks import (
     Text,
 )
 from polars_scorio.display.facts.question_facts import Fan, QuestionFacts
-from polars_scorio.display.facts.ranking_facts import AllPairs, Board, Duel, Strata, sure_winners
+from polars_scorio.display.facts.ranking_facts import (
+    AllPairs,
+    Board,
+    Duel,
+    Strata,
+    Winners,
+    sure_winners,
+)
 from polars_scorio.display.numbers import MANY, chance_words, named, names_list, shown_models
 from polars_scorio.display.phrases import count_of, short_name, without_stratum
 from polars_scorio.display.words.ranking_words import score_cell
@@ -56,8 +63,9 @@ def pairs_section(facts: AllPairs) -> Section:
     return Section("pairs", title, [said], [Drawing("stairs", data, title)], folded=alike)
 
 
-def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun: str) -> str:
+def strata_title(facts: Winners) -> str:
     """Heading over strata: the first model of each, and its sure winner where it has one."""
+    sure, leader, noun = facts.sure, facts.leader, facts.noun
     winners = list(dict.fromkeys(sure.values()))
     if len(winners) > 1:
         clauses = [
@@ -65,20 +73,13 @@ def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun
             for model in winners[:3]
         ]
         return "; ".join(clauses) + "."
-    if set(firsts.values()) == {leader}:
+    if set(facts.firsts.values()) == {leader}:
         where = f"beyond chance in {len(sure):,}" if sure else "nowhere beyond chance"
         return f"{named(leader)} is first in every {noun}, {where}."
     if sure:
         where = names_list([*sure])
         return f"{named(winners[0])} wins {where}; elsewhere the winner is open."
     return f"No {noun} has a sure winner."
-
-
-def strata_heading(boards: Mapping[str, Board], leader: str, noun: str) -> str:
-    """Heading over strata, of which those of one model have no winner."""
-    several = {name: board for name, board in boards.items() if len(board.models) > 1}
-    firsts = {name: board.models[0] for name, board in (several or boards).items()}
-    return strata_title(firsts, sure_winners(boards), leader, noun)
 
 
 def duel_section(duel: Duel | None) -> Section:
@@ -125,8 +126,7 @@ def strata_section(facts: Strata) -> Section:
             "key": [*zip("ab", map(named, whole.models), strict=False)],
             "note": f", with {facts.level} intervals{grey}.{rest}"}  # fmt: skip
     said = f"Right: the winner, for all {number:,} at once, or every model that may be."
-    title = strata_heading(boards, whole.models[0], facts.noun)
-    return Section("strata", title, [said], [Drawing("strata", data)], folded)
+    return Section("strata", strata_title(facts.winners), [said], [Drawing("strata", data)], folded)
 
 
 def _stratum_row(name: str, part: Board, whole: Board) -> tuple[str, list[Any], Cell, str]:
@@ -156,7 +156,7 @@ _LISTED, _LISTED_OF_MORE = 8, 5  # models below the fan, and of more models
 _FAINT = 8  # models, above which the others are faint
 
 
-def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
+def reliability_section(fan: Fan | None) -> Section:
     """Pass@k and Pass^k from one point, and their numbers."""
     if fan is None:
         return Section("reliability", "")
@@ -180,17 +180,17 @@ def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
     title = _RELIABLE if fan.word == "right" else _OFTEN
     rest = len(fan.models) - (_LISTED if len(fan.models) <= _LISTED else _LISTED_OF_MORE)
     note = Text("note", f"{count_of(rest, 'more model')}: in the files of this page.")
-    figures: list[Figure] = [_fan_drawing(fan, hues)]
-    figures += [_fan_table(fan, hues, title), *[note] * (rest > 0)]
+    figures: list[Figure] = [_fan_drawing(fan)]
+    figures += [_fan_table(fan, title), *[note] * (rest > 0)]
     return Section("reliability", title, words, figures)
 
 
-def _fan_drawing(fan: Fan, hues: Sequence[str]) -> Drawing:
+def _fan_drawing(fan: Fan) -> Drawing:
     """The curves, the first model on top, and words at their ends."""
     top, number, unit, lines = fan.k[-1], len(fan.models), fan.unit, list[Line]()
     faint = f"o{' faint' * (number > _FAINT)}"
     for place in [*range(number - 1, 1, -1), *range(min(number, 2) - 1, -1, -1)]:
-        hue, thin = (faint, True) if place > 1 else (hues[place], False)
+        hue, thin = (faint, True) if place > 1 else (fan.hues[place], False)
         lines += [Line(hue, numbers, thin) for numbers in fan.numbers[:, place].transpose(0, 2, 1)]
     words = ("the best", "the worst") if fan.fractions else ("at least once", f"all {top} times")
     numbers = fan.numbers[:, 0, -1, 0].tolist()
@@ -203,7 +203,7 @@ def _fan_drawing(fan: Fan, hues: Sequence[str]) -> Drawing:
     return Drawing("fan", data, f"{fan.models[0]}: {once} {can}, {every} {does}")
 
 
-def _fan_table(fan: Fan, hues: Sequence[str], caption: str) -> TableBlock:
+def _fan_table(fan: Fan, caption: str) -> TableBlock:
     """One try, at least one of k, all k: of the first models."""
     top, unit = fan.k[-1], fan.unit
     heads = [("1 try", ""), (f"at least 1 of {top}", f"Pass@{top}"), (f"all {top}", f"Pass^{top}")]
@@ -219,7 +219,7 @@ def _fan_table(fan: Fan, hues: Sequence[str], caption: str) -> TableBlock:
         cells = [score_cell(unit, lo, mid, hi) for mid, lo, hi in numbers]
         plain = [Cell(each.text) for each in cells]
         columns.append(Column("number", head, cells if k else plain, side))
-    rows = [TableRow(hues[place], place < 2) for place in places]
+    rows = [TableRow(fan.hues[place], place < 2) for place in places]
     return TableBlock("beside", columns, rows, caption=caption)
 
 
@@ -227,7 +227,7 @@ _TIGHT = 12  # models, from where on rows are tight
 _NAMES = 5  # questions of a list
 
 
-def questions_title(facts: QuestionFacts, leader: str) -> str:
+def questions_title(facts: QuestionFacts) -> str:
     """Heading over all questions, from how many are never, always or sometimes solved."""
     number, never, always = map(len, (facts.names, facts.never, facts.always))
     mixed, word = len(facts.mixed), facts.word
@@ -238,7 +238,7 @@ def questions_title(facts: QuestionFacts, leader: str) -> str:
             f"{never + always:,} of {count_of(number, 'question')} tell nothing about these models."
         )
     if facts.trials >= 4 and 2 * mixed >= number:
-        return f"{mixed:,} of {number:,} questions come out both ways for {named(leader)}."
+        return f"{mixed:,} of {number:,} questions come out both ways for {named(facts.models[0])}."
     if never:
         if word != "right":
             return f"{count_of(never, 'question')} {'is' if never == 1 else 'are'} never {word}."
@@ -246,12 +246,12 @@ def questions_title(facts: QuestionFacts, leader: str) -> str:
     return "No question is out of reach." if word == "right" else f"Each question is {word} once."
 
 
-def questions_section(board: Board, facts: QuestionFacts) -> Section:
+def questions_section(facts: QuestionFacts) -> Section:
     """All questions, the hardest on the left: one row of cells for each model."""
-    models, number, word = board.models, len(facts.names), facts.word
+    models, number, word = facts.models, len(facts.names), facts.word
     if number < 2:
         return Section("questions", "")
-    rows = [*zip(models[: shown_models(len(models))], board.first_tier.tolist(), strict=False)]
+    rows = [*zip(models[: shown_models(len(models))], facts.leading, strict=False)]
     kind, scores = "models" if len(models) <= _TIGHT else "many models", facts.scores[: len(rows)]
     strips = strips_drawing(kind, rows, scores, ("hardest", f"easiest of {number:,}"))
     heads = ["Nobody solved", "Everybody solved, always"]
@@ -268,7 +268,7 @@ def questions_section(board: Board, facts: QuestionFacts) -> Section:
     )
     judge = "By the verdicts of the judge as they are." * facts.verdicts
     words = [judge, colours, hint, first_of_many(len(rows), len(models))]
-    return Section("questions", questions_title(facts, models[0]), words,
+    return Section("questions", questions_title(facts), words,
                    [strips, *question_lists(lists)], facts.alike)  # fmt: skip
 
 

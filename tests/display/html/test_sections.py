@@ -5,7 +5,6 @@ import math
 import re
 from dataclasses import replace
 from html import unescape
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -22,11 +21,12 @@ from polars_scorio.display.facts.question_facts import QuestionFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
     Curve,
+    Duel,
     RankingFacts,
     Sheet,
     pair_quantiles,
-    question_wins,
     rank_board,
+    score_matrix,
 )
 from polars_scorio.display.facts.role_facts import Prices
 from polars_scorio.display.facts.run_facts import TrainingRun
@@ -46,7 +46,7 @@ from tests.made_verdicts import verdicts
 from tests.own_metric import Agreement
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
-USUAL = Settings()
+USUAL, ABOUT = Settings(), About("avg", 0.95)
 
 
 def look_of(log: pl.DataFrame, **roles: object) -> LogSummary:
@@ -382,7 +382,10 @@ def test_the_wins_of_a_duel_are_those_of_an_oracle():
     scores = log.group_by("model", "question").agg(pl.col("category").mean())
     a, b = (dict(scores.filter(model=name).select("question", "category").iter_rows())
             for name in ("m00", "m01"))  # fmt: skip
-    won, tied, lost = question_wins(sheet_of(log).main, "m00", "m01")
+    sheet = sheet_of(log)
+    _, both = score_matrix(sheet.main, ["m00", "m01"])
+    assert sheet.board.models[:2] == ["m00", "m01"]
+    won, tied, lost = Duel.from_sheet(sheet, both).wins
     assert won == sum(a[name] > b[name] for name in a)
     assert lost == sum(a[name] < b[name] for name in a)
     assert won + tied + lost == 12
@@ -535,7 +538,7 @@ def test_questions_never_and_always_solved_are_named(faulty):
 
 def test_the_cells_of_questions_are_the_scores_the_hardest_first(faulty):
     sheet = sheet_of(faulty, count="count")
-    facts = QuestionFacts.from_scope(sheet.main, sheet.board.models, USUAL)
+    facts = QuestionFacts.from_scope(sheet.main, sheet.board, USUAL)
     rates = faulty.filter(pl.col("category") == 1).select("model", "question", pl.col("count") / 8)
     known = {(str(m), q): rate for m, q, rate in rates.rows()}
     for row, model in enumerate(sheet.board.models):
@@ -614,7 +617,9 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
 
 def test_the_gains_of_a_run_are_those_of_the_comparison():
     log = improving_run()
-    run = TrainingRun.from_summary(look_of(log, model=None, by="step", validate=False), USUAL)
+    run = TrainingRun.from_summary(
+        look_of(log, model=None, by="step", validate=False), USUAL, ABOUT
+    )
     steps = log.filter(pl.col("step").is_in([0, 30])).scorio(model="step", validate=False)
     pairs = steps.compare(ps.pass_at_k([1, 2, 4]), simultaneous=True).sort("k")
     sign = pairs.select(pl.when(pl.col("model_a") == 30).then(1).otherwise(-1)).to_series()
@@ -626,7 +631,9 @@ def test_the_gains_of_posteriors_are_a_family_over_k():
     """Of 1, 2, 4 tries each is asked at confidence ** (1 / 3); it was Bonferroni's share."""
     log = improving_run()
     settings = Settings(prior="uniform")
-    run = TrainingRun.from_summary(look_of(log, model=None, by="step", validate=False), settings)
+    run = TrainingRun.from_summary(
+        look_of(log, model=None, by="step", validate=False), settings, ABOUT
+    )
     steps = log.filter(pl.col("step").is_in([0, 30])).scorio(model="step", validate=False)
     options = {"prior": "uniform", "confidence": 0.95 ** (1 / 3)}
     pairs = steps.compare(ps.pass_at_k([1, 2, 4]), **options).sort("k")
@@ -663,7 +670,7 @@ def test_labels_of_steps_do_not_touch_on_a_phone():
 
 def test_steps_with_questions_of_their_own_are_compared_by_nobody():
     log = improving_run().with_columns(question=pl.col("question") + 100 * pl.col("step"))
-    assert TrainingRun.from_summary(look_of(log, model=None, by="step"), USUAL) is None
+    assert TrainingRun.from_summary(look_of(log, model=None, by="step"), USUAL, ABOUT) is None
     assert not page_of(log, ps.avg(), model=None, by="step").refused
 
 
@@ -760,9 +767,8 @@ def test_the_numbers_of_gates_and_runs_are_those_of_the_methods(seed):
 def test_the_heading_of_the_gains_of_a_run_names_every_k_that_is_decided(lo, hi, title):
     ends = np.array(lo), np.array(hi)
     better = (ends[0] > 0) * 1 - (ends[1] < 0) * 1
-    curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends, better)
-    run = SimpleNamespace(curve=curve, ends=("0", "20"))
-    assert gains_section(run.curve, *run.ends, USUAL.level).title == title
+    curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends, better, ("0", "20"), USUAL.level)
+    assert gains_section(curve).title == title
 
 
 def test_names_from_right_to_left_are_units_of_their_own():
@@ -861,14 +867,14 @@ def test_a_name_stays_with_the_mark_behind_it_and_the_first_clause_of_advice_is_
 
 def test_cells_are_full_where_every_trial_is_right_and_of_rewards_at_the_highest_mean():
     low = long([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 0]])
-    main = sheet_of(pl.concat([low, low.with_columns(model=pl.lit("b"))])).main
-    facts = QuestionFacts.from_scope(main, main.models, USUAL)
+    sheet = sheet_of(pl.concat([low, low.with_columns(model=pl.lit("b"))]))
+    facts = QuestionFacts.from_scope(sheet.main, sheet.board, USUAL)
     assert facts.scores[0].tolist() == [0.25, 0.5, 0.5, 0.75]
     assert len(facts.mixed) == 4
     paid = low.with_columns(category=pl.col("category") * 3.5 - 1)
     both = pl.concat([paid, paid.with_columns(pl.col("category") - 1, model=pl.lit("b"))])
-    main = sheet_of(both).main
-    facts = QuestionFacts.from_scope(main, main.models, USUAL)
+    sheet = sheet_of(both)
+    facts = QuestionFacts.from_scope(sheet.main, sheet.board, USUAL)
     assert (facts.scores.min(), facts.scores.max()) == (0, 1)
     section = sections_of(both)["questions"]
     assert section.title == "Every question, from the hardest to the easiest."

@@ -1,5 +1,6 @@
 """The verdict of a log: what it is about, who leads, and what is refused."""
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.io.plugins import register_io_source
@@ -10,6 +11,7 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import log_verdict
+from polars_scorio.display.facts.ranking_facts import score_matrix
 from polars_scorio.display.facts.scopes import page_scopes
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.log_words import log_alerts, outcome_words
@@ -231,12 +233,12 @@ def test_questions_have_the_scores_of_the_report(roles, metric):
     whole, _ = page_scopes(looked(log, **roles), (metric,), Settings())
     w = None if metric.w is None else dict(metric.w)
     each = log.scorio(**roles).report(ps.avg(w), per="question", prior="uniform")
-    expected = each.group_by(pl.col("question").cast(pl.String)).agg(
-        pl.col("trials").sum(), score=pl.col("estimate").mean()
-    )
-    shown = whole.per_question().select(pl.col("question").cast(pl.String), "trials", "score")
+    keys = [pl.col("model", "question").cast(pl.String)]
+    expected = each.select(*keys, score="estimate")
+    shown = whole.question_scores().select(*keys, "score")
     assert_frame_equal(shown, expected, check_row_order=False, check_dtypes=False)
-    assert shown["score"].is_sorted()
+    _, scores = score_matrix(whole, whole.models)
+    assert (np.diff(scores.mean(axis=0)) > -1e-12).all()
 
 
 def test_labels_of_people_come_with_the_same_pass():

@@ -6,6 +6,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
+from polars_scorio.display.facts.ranking_facts import score_matrix
 from polars_scorio.display.facts.scopes import (
     average_metric,
     common_questions,
@@ -109,11 +110,9 @@ def test_a_log_without_strata_is_one_scope():
 def test_questions_are_in_the_order_of_their_mean_score():
     log = pl.concat([long([[1, 1], [0, 0], [1, 0]], "ada"), long([[1, 1], [0, 1], [1, 0]], "bob")])
     whole, _ = page_scopes(read(log), (ps.avg(),), Settings())
-    assert whole.per_question().rows() == [
-        ("1", 4, 0.25),
-        ("2", 4, 0.5),
-        ("0", 4, 1.0),
-    ]
+    names, scores = score_matrix(whole, ["ada", "bob"])
+    assert names == ["1", "2", "0"]
+    assert scores.tolist() == [[0.0, 0.5, 1.0], [0.5, 0.5, 1.0]]
 
 
 def test_the_plan_of_a_page_is_that_of_all_pairs_at_once_with_their_runs():
