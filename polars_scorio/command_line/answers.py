@@ -19,6 +19,7 @@ from polars_scorio.display.facts.log_summary import Contents, holds_steps, overa
 from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import (
     About,
+    AnswerRows,
     Board,
     Family,
     PairsFacts,
@@ -44,7 +45,6 @@ from polars_scorio.display.story import Story
 from polars_scorio.display.table import cell_text
 from polars_scorio.display.words.answer_words import (
     NO_PAIR,
-    answer,
     check_title,
     contents_sentences,
     contents_title,
@@ -53,6 +53,7 @@ from polars_scorio.display.words.answer_words import (
     plain_table,
     question_sentences,
     share_text,
+    tell_answer,
     tell_frontier,
     tell_plan,
     tell_regressions,
@@ -66,7 +67,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.errored import LEAST
 
-_LEADING = ":leading"
+_JOINED = ("tier", "rank")  # of models on a frontier
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
 
 
@@ -213,7 +214,7 @@ def compare_answer(reply: Call, tables: Sequence[tuple[Metric, pl.DataFrame]]) -
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
     plans = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
     command = reply.next(*["plan"] * (plans and not decided), "report")
-    lines = lines or reply.account(answer(NO_PAIR, None))
+    lines = lines or reply.account(tell_answer(NO_PAIR, None))
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
 
@@ -237,17 +238,17 @@ def _pairs_block(
 def frontier_answer(reply: Call, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:
     """The models from the cheapest to the dearest, with the chance to be on the frontier."""
     metric, model = reply.asked.metric or avg(), reply.model
-    first = (pl.col("tier") == 1).alias(_LEADING)
-    rows = rows.join(ranks.select(*reply.strata, model, first), on=[*reply.strata, model],
-                     how="left", nulls_equal=True, maintain_order="left")  # fmt: skip
+    keys, placed = [*reply.strata, model], [pl.col(name).alias(f":{name}") for name in _JOINED]
+    ranked = rows.join(ranks.select(*keys, *placed), on=keys, how="left", nulls_equal=True,
+                       maintain_order="left")  # fmt: skip
 
     def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
         unit = Unit.from_rows(part.with_columns(mu="estimate"))
-        leading = part[_LEADING].fill_null(value=False).to_list()
         about = reply.facts(metric, cover, "models")
-        return reply.account(tell_frontier(part.to_dicts(), model, leading, about, unit, place))
+        facts = AnswerRows(part.to_dicts(), model, about, place, unit)
+        return reply.account(tell_frontier(facts))
 
-    reply.show([*reply.blocks(rows, block), *reply.next("report")], rows.drop(_LEADING))
+    reply.show([*reply.blocks(ranked, block), *reply.next("report")], rows)
 
 
 def summary_answer(reply: Call, story: Story) -> None:
@@ -294,7 +295,7 @@ def check_answer(reply: Call, rows: pl.DataFrame) -> None:
     """All tests of a log, the most urgent first."""
     number = dict(rows["verdict"].value_counts().iter_rows())
     title, mark, chip = check_title(number)
-    account = answer(title, reply.facts(None, reply.cover), mark=mark, chip=chip)
+    account = tell_answer(title, reply.facts(None, reply.cover), mark=mark, chip=chip)
     lines = [*reply.account(account), ""]
     for row in rows.to_dicts():
         text = command_words(f"{row['asks']} {row['sentence']}", vars(reply.asked))
@@ -329,7 +330,7 @@ def describe_answer(reply: Call, rows: pl.DataFrame) -> None:
     lacking = [(what, words) for what, words, good in contents_sentences(contents) if not good]
     facts = reply.screen.facts([*_label_facts(reply), *lacking])
     table = frame_table(rows, _described_columns(rows))
-    lines = reply.account(answer(contents_title(contents), None))
+    lines = reply.account(tell_answer(contents_title(contents), None))
     lines += [*[""] * bool(facts), *facts, *reply.account(tell([], [], None, table))]
     reply.show([*lines, *reply.next("check")], rows)
 
@@ -367,7 +368,7 @@ def rows_answer(
     """A sentence and rows with their columns as they are; what is refused is about nothing."""
     names = [name for name in _described_columns(rows) if name not in {"metric", "k"}]
     about = reply.facts(None, reply.cover) if reply.cover.height and not refused else None
-    account = answer(title, about, frame_table(rows, names))
+    account = tell_answer(title, about, frame_table(rows, names))
     reply.show([*reply.account(account), *after], rows)
 
 
@@ -380,9 +381,9 @@ def reruns_answer(reply: Call, rows: pl.DataFrame) -> None:
         part = part.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
         scale = NumberFormat.from_values(part["estimate"], part["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
-        model = reply.model if reply.model in part.columns else None
-        account = tell_reruns(part.to_dicts(), model, reply.facts(metric, cover), unit, place)
-        return reply.account(account)
+        model = reply.model if reply.model in part.columns else ""
+        facts = AnswerRows(part.to_dicts(), model, reply.facts(metric, cover), place, unit)
+        return reply.account(tell_reruns(facts))
 
     reply.show([*reply.blocks(rows, block), *reply.next("reruns", per="question")], rows)
 
@@ -393,11 +394,12 @@ def regressions_answer(reply: Call, rows: pl.DataFrame) -> None:
     question = rows.columns[rows.columns.index("trials_baseline") - 1]
     some = rows.sort("qvalue", "pvalue", nulls_last=True, maintain_order=True)
     names = [" / ".join(map(str, row)) for row in some.select(*reply.strata, question).rows()]
+    sure = (pl.col("qvalue") <= asked.fdr).fill_null(value=False).alias(":sure")
+    some = some.with_columns(sure, pl.Series(":name", names, pl.String))
     level = f"against {asked.baseline}, false discovery rate {100 * asked.fdr:.6g} %"
     about = reply.facts(None, reply.cover, label=level)
-    account = tell_regressions(some.to_dicts(), names, reply.model, about, asked.fdr,
-                            improvements=asked.improvements)  # fmt: skip
-    reply.show([*reply.account(account), *reply.next("compare")], rows)
+    facts = AnswerRows(some.to_dicts(), reply.model, about, improvements=asked.improvements)
+    reply.show([*reply.account(tell_regressions(facts)), *reply.next("compare")], rows)
 
 
 def plan_answer(reply: Call, rows: pl.DataFrame, questions: pl.DataFrame | None) -> None:
@@ -412,7 +414,8 @@ def plan_answer(reply: Call, rows: pl.DataFrame, questions: pl.DataFrame | None)
         about = reply.facts(metric, cover, "" if width or reply.asked.pair else "pairs")
         chance = f"a chance of {100 * reply.asked.power:.6g} %"
         about = about if width else replace(about, looks=chance)
-        return reply.account(tell_plan(part.to_dicts(), reply.model, about, place, width))
+        facts = AnswerRows(part.to_dicts(), reply.model, about, place, width=width)
+        return reply.account(tell_plan(facts))
 
     reply.show([*reply.blocks(rows, block), *reply.next("compare")], rows)
 
@@ -437,7 +440,7 @@ def questions_answer(reply: Call, rows: pl.DataFrame, whole: Scope | None) -> No
         return reply.screen.prose(said) if sentences else []
 
     table = _question_table(reply, rows, question, whole, facts)
-    lines = [*reply.account(answer(title, None)), *reply.blocks(rows, block)]
+    lines = [*reply.account(tell_answer(title, None)), *reply.blocks(rows, block)]
     lines += [*reply.account(tell([], [], reply.facts(None, reply.cover), table))]
     reply.show([*lines, *reply.next("questions", format="csv")], rows)
 

@@ -130,6 +130,18 @@ def test_it_prints_the_cheapest_model_first(dear, capsys):
     assert "on frontier" in printed
 
 
+@pytest.mark.parametrize("lower", [False, True])
+def test_of_two_that_cost_the_same_the_better_one_is_the_cheapest(lower, tmp_path, capsys):
+    scores = {"ada": [1, 0, 0, 0], "bob": [1, 1, 0, 0]}
+    log = pl.concat([long([right] * 6, model) for model, right in scores.items()])
+    path = tmp_path / "log.parquet"
+    log.with_columns(usd=0.1 * (pl.col("trial") + 1)).write_parquet(path)
+    options = ["--lower-is-better"] if lower else []
+    assert main(["frontier", str(path), "--cost", "usd", *options]) == 0
+    better = "ada" if lower else "bob"
+    assert f"{better} is the cheapest that may be the best." in capsys.readouterr().out
+
+
 def test_a_log_without_costs_is_answered_with_the_option(dear, capsys):
     assert main(["frontier", dear]) == 1
     assert "mean_cost needs a cost column" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 
 from polars_scorio.display.blocks import Account
 from polars_scorio.display.facts.scopes import Scope
-from polars_scorio.display.words import gate_words, ranking_words
+from polars_scorio.display.words import answer_words, gate_words, ranking_words, run_words
 from tests.display.html.logs import models, page_of
 from tests.display.test_captures import KINDS, file_of
 from tests.documents import syntax_nodes
@@ -26,7 +26,9 @@ FACTS = "polars_scorio.display.facts."
 ROOMS = ("display/facts", "display/words", "display/media")
 TITLED = [name for name, (_, command, _) in KINDS.items() if command in {"report", "gate"}]
 STORIES = [ranking_words.tell_ranking, ranking_words.tell_divided, ranking_words.tell_one_model,
-           ranking_words.tell_pairs, gate_words.tell_gate]  # fmt: skip
+           ranking_words.tell_pairs, gate_words.tell_gate, run_words.tell_run,
+           answer_words.tell_frontier, answer_words.tell_reruns, answer_words.tell_regressions,
+           answer_words.tell_plan]  # fmt: skip
 
 
 def modules_of(room: str) -> list[Path]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -48,6 +48,32 @@ class About:
     judged: str = ""  # how errors of a judge are corrected
     errored: bool = False  # numbers hold whatever errored trials were
     few: str = ""  # questions, where they are too few to say much about others
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerRows:
+    """Rows of an answer that ranks nothing, of a part of a log, and what they are about."""
+
+    rows: Sequence[Mapping[str, Any]]
+    model: str  # the column of models; empty without one
+    about: About
+    place: str = ""
+    unit: Unit = field(default_factory=Unit)  # of scores
+    width: float | None = None  # that intervals are to have
+    improvements: bool = False  # whether questions became better
+
+    @property
+    def leading(self) -> list[bool]:
+        """Whether a model may be the best, by the tier that was joined."""
+        return [row[":tier"] == 1 for row in self.rows]
+
+    @property
+    def cheapest(self) -> Mapping[str, Any] | None:
+        """The cheapest of them, at the same cost the first in rank; None if none has a rank."""
+        best = [row for row, one in zip(self.rows, self.leading, strict=True) if one]
+        # Means that differ in their last digits are the same.
+        return min(best, key=lambda row: (float(f"{row['mean_cost']:.12g}"), row[":rank"]),
+                   default=None)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

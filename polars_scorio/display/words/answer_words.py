@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from polars_scorio.arguments import p_words
 from polars_scorio.display.blocks import (
@@ -21,22 +21,21 @@ from polars_scorio.display.blocks import (
 )
 from polars_scorio.display.facts.log_summary import Contents
 from polars_scorio.display.facts.question_facts import SolvedFacts
-from polars_scorio.display.facts.ranking_facts import About, as_number
-from polars_scorio.display.numbers import Unit, chance_words, money_text, named
+from polars_scorio.display.facts.ranking_facts import About, AnswerRows, as_number
+from polars_scorio.display.numbers import chance_words, money_text, named
 from polars_scorio.display.phrases import MISSING, count_of, name_list, range_text
 from polars_scorio.display.words.ranking_words import cheapest_title, score_cell, tell
 
 _LISTED = 8  # questions in a sentence
-Row: TypeAlias = "Mapping[str, Any]"
 NO_PAIR = "Nothing to compare: no stratum has two models."
 
 
-def answer(
+def tell_answer(
     title: str, about: About | None, table: TableBlock | None = None, *, place: str = "",
     mark: Style = "", chip: str = "", plain: str = "",
 ) -> Account:  # fmt: skip
     """A sentence, what it is about, and a table."""
-    heads = [Title(f"{place}: " * bool(place) + title, chip, mark=mark)]
+    heads = [Title(f"{place}: {title}" if place else title, chip, mark=mark)]
     return tell(heads, [("plain", plain)], about, *([] if table is None else [table]))
 
 
@@ -123,39 +122,37 @@ def alarm_words(alarms: Sequence[str]) -> str:
 # --- costs, reruns, versions, plans ---------------------------------------------------------------
 
 
-def tell_frontier(rows: Sequence[Row], model: str, leading: Sequence[bool], about: About,
-                  unit: Unit, place: str) -> Account:  # fmt: skip
+def tell_frontier(facts: AnswerRows) -> Account:
     """The models from the cheapest to the dearest, with the chance to be on the frontier."""
-    title = "No model has a rank."
-    best = [row for row, one in zip(rows, leading, strict=True) if one]
-    if best:
-        cheapest = min(best, key=lambda row: row["mean_cost"])
+    rows, unit, cheapest = facts.rows, facts.unit, facts.cheapest
+    names, title = [row[facts.model] for row in rows], "No model has a rank."
+    if cheapest is not None:
         amount = known_texts(money_text, [cheapest["mean_cost"]])[0]
-        title = f"{cheapest_title(cheapest[model])} It costs {amount} a trial."
+        title = f"{cheapest_title(cheapest[facts.model])} It costs {amount} a trial."
     ends = ([as_number(row[name]) for name in ("lo", "estimate", "hi")] for row in rows)
     columns = [
-        name_column("model", (row[model] for row in rows), leading),
+        name_column("model", names, facts.leading),
         number_column("a trial", known_texts(money_text, (row["mean_cost"] for row in rows))),
-        Column("interval", about.metric, [score_cell(unit, *each) for each in ends]),
+        Column("interval", facts.about.metric, [score_cell(unit, *each) for each in ends]),
         number_column("on frontier", known_texts(
             chance_words, (row["prob_on_frontier"] for row in rows)), spare=True),
     ]  # fmt: skip
-    table = TableBlock("scores", columns, [TableRow("a", one) for one in leading], unit.percent)
-    return answer(title, about, table, place=place)
+    marks = [TableRow("a", one) for one in facts.leading]
+    table = TableBlock("scores", columns, marks, unit.percent)
+    return tell_answer(title, facts.about, table, place=facts.place)
 
 
-def tell_reruns(
-    rows: Sequence[Row], model: str | None, about: About, unit: Unit, place: str
-) -> Account:
+def tell_reruns(facts: AnswerRows) -> Account:
     """The noise of a rerun of each model, the noisiest first, and how many questions flip."""
-    floors, percent = [as_number(row["noise_floor"]) for row in rows], unit.percent
+    rows, model, unit, percent = facts.rows, facts.model, facts.unit, facts.unit.percent
+    floors = [as_number(row["noise_floor"]) for row in rows]
     title = "No noise floor: some question has fewer trials than are drawn."
     if not math.isnan(floors[0]):
         title = f"Below {unit.size(floors[0])}, a change of a score may be chance."
         score = rows[0]["estimate"]
         if percent and floors[0] >= max(score, 1 - score):
             title = "Any change of a score may be chance: the log is too small to tell."
-    names = ["all"] if model is None else [str(row[model]) for row in rows]
+    names = [str(row[model]) for row in rows] if model else ["all"]
     scores = known_texts(partial(unit.score, sign=False), (row["estimate"] for row in rows))
     moved = [
         Interval(-each, 0.0, each, "" if math.isnan(each) else f"±{unit.size(each)}", "")
@@ -163,16 +160,16 @@ def tell_reruns(
     ]
     columns = [
         name_column("model", names),
-        number_column(about.metric + " (%)" * percent, scores),
+        number_column(facts.about.metric + " (%)" * percent, scores),
         Column("interval", "a rerun moves it by", moved),
         number_column(
             "questions flip", known_texts(share_text, (row["flips"] for row in rows)), spare=True
         ),
     ]
     table = TableBlock("gaps", columns, [TableRow()] * len(names), percent, 0.0)
-    plain = f"{names[0]}: " * (model is not None) + " ".join(
-        rerun_sentences(rows[0], percent=percent))  # fmt: skip
-    return answer(title, about, table, place=place, plain=plain)
+    said = " ".join(rerun_sentences(rows[0], percent=percent))
+    plain = f"{names[0]}: {said}" if model else said
+    return tell_answer(title, facts.about, table, place=facts.place, plain=plain)
 
 
 def flaky_title(number: int) -> str:
@@ -180,27 +177,26 @@ def flaky_title(number: int) -> str:
     return f"{count_of(number, 'question')} came out both ways: they are flaky."
 
 
-def tell_regressions(rows: Sequence[Row], names: Sequence[str], model: str, about: About,
-                     fdr: float, *, improvements: bool) -> Account:  # fmt: skip
+def tell_regressions(facts: AnswerRows) -> Account:
     """The questions that changed beyond chance, the surest first."""
-    sure = [row["qvalue"] is not None and row["qvalue"] <= fdr for row in rows]
-    moved = [(name, row[model]) for row, name, one in zip(rows, names, sure, strict=True) if one]
+    rows, every = facts.rows, [row[facts.model] for row in facts.rows]
+    sure, names = [row[":sure"] for row in rows], [row[":name"] for row in rows]
+    moved = [each for each, one in zip(zip(names, every, strict=True), sure, strict=True) if one]
     number, models = (len({*each}) for each in (zip(*moved, strict=True) if moved else ((), ())))
-    of = f", under one or more of {models:,} models" * (models > 1)
+    of = f", under one or more of {models:,} models" if models > 1 else ""
     many = count_of(number, "question") if number else "No single question"
-    change = "became better" if improvements else "broke"
+    change = "became better" if facts.improvements else "broke"
     chances = ["" if row["qvalue"] is None else p_words(row["qvalue"])[2:].removeprefix("= ")
                for row in rows]  # fmt: skip
     rates = {head: known_texts(share_text, (row[name] for row in rows))
              for head, name in (("before", "rate_baseline"), ("now", "rate"))}  # fmt: skip
-    every = [row[model] for row in rows]
     columns = [
         name_column("question", names, sure),
         *[name_column("model", every)] * (len({*every}) != 1),
         *(number_column(head, texts) for head, texts in rates.items()),
         number_column("q", chances),
     ]
-    return answer(f"{many} {change} beyond chance{of}.", about, plain_table(columns))
+    return tell_answer(f"{many} {change} beyond chance{of}.", facts.about, plain_table(columns))
 
 
 # Of a status: what is said of the questions that have it, and where none has it.
@@ -281,28 +277,27 @@ _SIDES = {"model_a": "better", "model_b": "than"}
 _FURTHER = {"extra_trials": "further trials", "extra_questions": "or questions"}
 
 
-def tell_plan(rows: Sequence[Row], model: str, about: About, place: str,
-              width: float | None) -> Account:  # fmt: skip
+def tell_plan(facts: AnswerRows) -> Account:
     """Further trials for neighbours in the ranking, or for intervals of a width."""
 
     def number(value: int | None) -> str:
         return "none" if value is None else f"{value:,}" if value else "decided"
 
-    sides = {**_SIDES, model: "model"}
+    rows, sides = facts.rows, {**_SIDES, facts.model: "model"}
     columns = [name_column(head, (row[name] for row in rows))
                for name, head in sides.items() if name in rows[0]]  # fmt: skip
     columns += [number_column(head, (number(row[name]) for row in rows))
                 for name, head in _FURTHER.items() if name in rows[0]]  # fmt: skip
-    return answer(_plan_title(rows, width), about, plain_table(columns), place=place)
+    return tell_answer(_plan_title(facts), facts.about, plain_table(columns), place=facts.place)
 
 
-def _plan_title(rows: Sequence[Row], width: float | None) -> str:
+def _plan_title(facts: AnswerRows) -> str:
     """The first thing that needs further trials."""
-    row = next((row for row in rows if row["extra_trials"] is None or row["extra_trials"]), None)
+    row = next((each for each in facts.rows if each["extra_trials"] != 0), None)
     if row is None:
         return "No further trial is needed."
-    goal = f"make intervals of \N{PLUS-MINUS SIGN}{width}"
-    if width is None:
+    goal = f"make intervals of \N{PLUS-MINUS SIGN}{facts.width}"
+    if facts.width is None:
         goal = f"tell {named(row['model_a'])} from {named(row['model_b'])}"
     if row["extra_trials"] is None:
         return f"No number of further trials would {goal}."
