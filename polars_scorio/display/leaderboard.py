@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -74,69 +74,77 @@ def leaderboard(
     named_model(trials, "leaderboard")
     overall = chosen_overall(overall, trials)
     names = number_columns(metrics, judged=trials.judged)
-    *strata, model = trials.keys
     refuse_repeats([*PLACES, *trials.keys, *names, *FACTS])
-    calibrated = options.get("prior") is None
-    questions = aligned_questions(options.get("unmatched", "error"))
     asked = {name: value for name, value in options.items() if name != "unmatched"}
     request = Request.from_trials(trials, metrics, **asked)  # type: ignore[arg-type]  # options of a report
     columns = report_columns(trials, needs=request.classes.needs)
-    named = [
-        (metric.at_row(place), view)
-        for metric, view in request.metrics
-        for place in range(len(metric.row_sizes))
-    ]
-    by_sample = [
-        calibrated and metric.calibrated and options.get("target") == "population"
-        for metric, _ in named
-    ]
     evaluated: Evaluated = evaluated_plan(
-        request, columns, overall=overall, questions=questions, named=calibrated
-    ).result()
-    rows = evaluated.rows(columns)
-
+        request, columns, overall=overall, named=options.get("prior") is None,
+        questions=aligned_questions(options.get("unmatched", "error")),
+    ).result()  # fmt: skip
     with without_repeated_warnings():  # the numbers have warned
-        rankings = [
-            rank(log, roles, metric, overall=overall, chances=not place, **options).collect()
-            if by_sample[place]
-            else _ranks_of(
-                evaluated, replace(request, metrics=((metric, view),)), chances=not place
-            )
-            for place, (metric, view) in enumerate(named)
-            if not place or metric.per_question or not by_sample[place]
-        ]
-    rows = rows.join(_best_models(rankings, trials), on=[*trials.keys, "metric", "k"], how="left",
-                     nulls_equal=True)  # fmt: skip
-    numbers = [
-        number
-        for metric, _ in request.metrics
-        for number in _metric_columns(metric, judged=trials.judged)
-    ]
+        rankings = [*_metric_rankings(log, roles, request, evaluated, overall, options)]
+    keys = [*trials.keys, "metric", "k"]
+    rows = evaluated.rows(columns)
+    rows = rows.join(_best_models(rankings, trials), on=keys, how="left", nulls_equal=True)
     # Rows of a report name other runs after the kind of inference.
     notes = pl.col(INFERENCE).first().str.extract("(, .*)").fill_null("").alias(_NOTES)
-    wide = rows.group_by(*trials.keys).agg(
-        *(pl.col(name).first() for name in columns.facts), notes, *numbers
-    )
+    numbers = (each for metric, _ in request.metrics
+               for each in _metric_columns(metric, judged=trials.judged))  # fmt: skip
+    facts = (pl.col(name).first() for name in columns.facts)
+    wide = rows.group_by(*trials.keys).agg(*facts, notes, *numbers)
     # The rows over all strata, which are all rows where there are none.
-    whole = [pl.col(name).is_null() for name in strata]
-    board = rankings[0].filter(*whole).select(*PLACES[:3], model, *PLACES[3:])
-    whole_board, prefixes = wide.filter(*whole), _stratum_prefixes(rows, strata)
-    blocks = [whole_board.select(model, *names)]
-    for prefix, stratum in prefixes.items():
-        part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
-        blocks.append(part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    made, most = None, whole_board["questions"].max()
-    if overall is not None:
-        noun = stratum_noun(trials)
-        made = overall_words(overall, evaluated.weights, noun, int(most or 0))  # type: ignore[arg-type]
-    facts = _fact_columns(metrics, options, overall, made, each_trials(wide))
+    (model,), whole = trials.models, [pl.col(name).is_null() for name in trials.strata]
+    board, whole_board = rankings[0].filter(*whole), wide.filter(*whole)
+    made = _overall_made(overall, evaluated, trials, whole_board["questions"].max())
+    said = _fact_columns(metrics, options, overall, made, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
-        facts[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
-    facts[INFERENCE] += pl.col(_NOTES)
-    blocks.append(whole_board.select(model, *columns.facts, **facts))
+        said[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
+    said[INFERENCE] += pl.col(_NOTES)
+    blocks = [whole_board.select(model, *names), *_stratum_blocks(wide, rows, trials, names),
+              whole_board.select(model, *columns.facts, **said)]  # fmt: skip
+    board = board.select(*PLACES[:3], model, *PLACES[3:])
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
     return board
+
+
+def _metric_rankings(
+    log: Log, roles: Roles, request: Request, evaluated: Evaluated, overall: Overall | None,
+    options: DecisionOptions,
+) -> Iterator[pl.DataFrame]:  # fmt: skip
+    """The ranks by each metric at each draw size that has ranks; by the first one with chances."""
+    sampled = options.get("prior") is None and options.get("target") == "population"
+    named = [(metric.at_row(place), view) for metric, view in request.metrics
+             for place in range(len(metric.row_sizes))]  # fmt: skip
+    for place, (metric, view) in enumerate(named):
+        if sampled and metric.calibrated:
+            if not place or metric.per_question:
+                yield rank(log, roles, metric, overall=overall, chances=not place,
+                           **options).collect()  # fmt: skip
+        else:
+            one = replace(request, metrics=((metric, view),))
+            yield _ranks_of(evaluated, one, chances=not place)
+
+
+def _overall_made(
+    overall: Overall | None, evaluated: Evaluated, trials: Trials, questions: Any  # noqa: ANN401 - a maximum
+) -> str | None:  # fmt: skip
+    """How the numbers over all strata were made, in words; None without any."""
+    if overall is None:
+        return None
+    weights: Any = evaluated.weights
+    return overall_words(overall, weights, stratum_noun(trials), int(questions or 0))
+
+
+def _stratum_blocks(
+    wide: pl.DataFrame, rows: pl.DataFrame, trials: Trials, names: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    """The numbers of each stratum, with its name before those of their columns."""
+    *strata, model = trials.keys
+    for prefix, stratum in _stratum_prefixes(rows, strata).items():
+        part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
+        yield part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}"))
 
 
 def _bracketed_board(
