@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -18,80 +18,67 @@ from polars_scorio.maths.questions import States
 SAME = 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgeRates:
-    """Agreement of judges with the truth, by the labels of a calibration sample; shape (G,).
+class JudgeRates(NamedTuple):
+    """Agreement of judges with the truth, by the labels of a calibration sample, (2, G) each.
 
-    The sensitivity is the chance that a right answer is judged right, the specificity the chance
-    that a wrong answer is judged wrong.
+    First of right answers, whose rate is the sensitivity, then of wrong ones, whose rate is the
+    specificity.
     """
 
-    kept_right: Floats  # right answers that the judge called right
-    right: Floats  # all right answers of the sample
-    kept_wrong: Floats  # wrong answers that the judge called wrong
-    wrong: Floats  # all wrong answers of the sample
+    kept: Floats  # answers that the judge called what they are
+    labelled: Floats  # all answers of the sample
 
-    @property
-    def sensitivity(self) -> Floats:
-        """The observed sensitivity; NaN without right answers."""
-        return _observed_rate(self.kept_right, self.right)
-
-    @property
-    def specificity(self) -> Floats:
-        """The observed specificity; NaN without wrong answers."""
-        return _observed_rate(self.kept_wrong, self.wrong)
+    @classmethod
+    def from_counts(cls, counts: Floats) -> JudgeRates:
+        """Judges by kept right, right, kept wrong and wrong answers, (4, G)."""
+        return cls(counts[::2], counts[1::2])
 
     @property
     def counts(self) -> Floats:
-        """All four counts, shape (4, G)."""
-        return np.stack([self.kept_right, self.right, self.kept_wrong, self.wrong])
+        """All four counts, as in `from_counts`."""
+        return np.stack([self.kept, self.labelled], axis=1).reshape(4, -1)
+
+    @property
+    def observed(self) -> Floats:
+        """The observed sensitivity and specificity; NaN without such answers."""
+        missing = np.full_like(self.labelled, np.nan)
+        return np.divide(self.kept, self.labelled, out=missing, where=self.labelled > 0)
 
     @property
     def labels(self) -> Floats:
         """Labels of the sample."""
-        return self.right + self.wrong
+        return np.asarray(self.labelled.sum(axis=0))
 
     @property
-    def adjusted_sensitivity(self) -> Floats:
-        """The sensitivity with one agreement and one error added."""
+    def adjusted(self) -> Floats:
+        """Sensitivity and specificity with one agreement and one error added."""
         # Z. Lang, J. Reiczigel (2014), Preventive Veterinary Medicine 113, 13-22.
-        return (self.kept_right + 1) / (self.right + 2)
+        return (self.kept + 1) / (self.labelled + 2)
 
     @property
-    def adjusted_specificity(self) -> Floats:
-        """The specificity with one agreement and one error added."""
-        return (self.kept_wrong + 1) / (self.wrong + 2)
-
-    @property
-    def sensitivity_variance(self) -> Floats:
-        """Variance of the adjusted sensitivity."""
-        return self.adjusted_sensitivity * (1 - self.adjusted_sensitivity) / (self.right + 2)
-
-    @property
-    def specificity_variance(self) -> Floats:
-        """Variance of the adjusted specificity."""
-        return self.adjusted_specificity * (1 - self.adjusted_specificity) / (self.wrong + 2)
+    def variance(self) -> Floats:
+        """Variances of the adjusted rates."""
+        return self.adjusted * (1 - self.adjusted) / (self.labelled + 2)
 
     @property
     def adjusted_index(self) -> Floats:
         """Youden's index of the adjusted rates: 1 for a perfect judge, 0 for a coin."""
-        return self.adjusted_sensitivity + self.adjusted_specificity - 1
+        return np.asarray(self.adjusted.sum(axis=0) - 1)
 
     def is_informative(self, z: Floats | float) -> Mask:
         """Whether the judge is better than a coin beyond doubt, at critical value z."""
-        noise = np.sqrt(self.sensitivity_variance + self.specificity_variance)
-        return np.asarray(self.adjusted_index > z * noise)
+        return np.asarray(self.adjusted_index > z * np.sqrt(self.variance.sum(axis=0)))
 
-    def at(self, rows: Ints) -> JudgeRates:
+    def at(self, places: Ints) -> JudgeRates:
         """The judges at some places, in the given order."""
-        return JudgeRates(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return JudgeRates(self.kept[:, places], self.labelled[:, places])
 
 
 def rates_of_labels(labels: Floats) -> JudgeRates:
     """Rates of judges from (G, 4) numbers of labels and of right ones, by verdict."""
     judged_right, confirmed, judged_wrong, overruled = labels.T
-    wrong_right, kept_wrong = judged_right - confirmed, judged_wrong - overruled
-    return JudgeRates(confirmed, confirmed + overruled, kept_wrong, kept_wrong + wrong_right)
+    kept, other = (confirmed, judged_wrong - overruled), (overruled, judged_right - confirmed)
+    return JudgeRates(np.stack(kept), np.add(kept, other))
 
 
 def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
@@ -101,9 +88,8 @@ def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
     # `rates_of_labels`.
     mirrored = np.column_stack([labels[:, 2], labels[:, 2] - labels[:, 3],
                                 labels[:, 0], labels[:, 0] - labels[:, 1]])  # fmt: skip
-    kept_right, right = _stratified_counts(labels, judged)
-    kept_wrong, wrong = _stratified_counts(mirrored, 1 - judged)
-    return JudgeRates(kept_right, right, kept_wrong, wrong)
+    counts = _stratified_counts(labels, judged), _stratified_counts(mirrored, 1 - judged)
+    return JudgeRates(*np.stack(counts, axis=1))
 
 
 def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
@@ -128,10 +114,7 @@ def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
 def shared_judge(rates: JudgeRates) -> bool:
     """Whether the labels allow that one judge, with the same errors, judged all models."""
     # Chi-square tests of homogeneous sensitivities and specificities both have p above .05.
-    return all(
-        homogeneity_p(kept, total) > SAME
-        for kept, total in ((rates.kept_right, rates.right), (rates.kept_wrong, rates.wrong))
-    )
+    return all(homogeneity_p(*each) > SAME for each in zip(*rates, strict=True))
 
 
 def homogeneity_p(successes: Floats, trials: Floats) -> float:
@@ -144,12 +127,6 @@ def homogeneity_p(successes: Floats, trials: Floats) -> float:
         return 1.0
     square = ((successes - trials * pooled) ** 2 / (trials * pooled * (1 - pooled))).sum()
     return float(scipy.special.chdtrc(asked.sum() - 1, square))
-
-
-def _observed_rate(successes: Floats, trials: Floats) -> Floats:
-    """Share of successes; NaN without trials."""
-    missing = np.full_like(trials, np.nan)
-    return np.divide(successes, trials, out=missing, where=trials > 0)
 
 
 def corrected_credit(credit: Floats, sensitivity: float, specificity: float) -> Floats:
@@ -192,8 +169,7 @@ def judged_accuracy(
     """Accuracy from the rate of verdicts "right" by effective `questions`; NaN if uninformative."""
     # W. Rogan, B. Gladen (1978), American Journal of Epidemiology 107, 71-76, with all accuracies
     # that verdicts and calibration together do not reject (Lang and Reiczigel).
-    false_right, index = 1 - rates.adjusted_specificity, rates.adjusted_index
-    v1, v0 = rates.sensitivity_variance, rates.specificity_variance
+    false_right, index, (v1, v0) = 1 - rates.adjusted[1], rates.adjusted_index, rates.variance
     away, square = judged - false_right, np.square(z)
     # (away - t J)^2 <= z^2 [(f + t J)(1 - f - t J)/N + t^2 v1 + (1 - t)^2 v0], by powers of t.
     second = index**2 * (1 + square / questions) - square * (v1 + v0)
@@ -206,7 +182,7 @@ def judged_accuracy(
     width = np.sqrt(np.where(known, root, np.nan))
     with np.errstate(divide="ignore", invalid="ignore"):  # a judge like a coin
         lo, hi = (-first - width) / (2 * second), (-first + width) / (2 * second)
-        raw = (judged + rates.specificity - 1) / (rates.sensitivity + rates.specificity - 1)
+        raw = (judged + rates.observed[1] - 1) / (rates.observed.sum(axis=0) - 1)
     known &= (hi >= 0) & (lo <= 1)
     estimate = np.where(known, np.clip(raw, 0.0, 1.0), np.nan)
     lo, hi = (np.where(known, np.clip(end, 0.0, 1.0), np.nan) for end in (lo, hi))
@@ -222,7 +198,7 @@ def judged_difference(
     down, up = reaches
     known = rates.is_informative(z)
     index = np.where(known, rates.adjusted_index, np.nan)
-    slack = np.square(z) * (rates.sensitivity_variance + rates.specificity_variance)
+    slack = np.square(z) * rates.variance.sum(axis=0)
     lo = _accepted_end(diff, down, index, slack)
     hi = -_accepted_end(-diff, up, index, slack)
     return JudgedRate(diff / index, lo, hi)
@@ -250,16 +226,11 @@ class JudgedNoise:
 
     estimate: Floats  # unbiased at the adjusted rates; NaN if k > trials or too many errors
     variance: Floats  # noise at these rates
-    sensitivity_slope: Floats  # derivative of the estimate, as the next
-    specificity_slope: Floats
+    slopes: Floats  # derivatives of the estimate by sensitivity and specificity, (2, G)
 
     def total_variance(self, rates: JudgeRates) -> Floats:
         """Variance including that of both rates of the judge."""
-        return np.asarray(
-            self.variance
-            + self.sensitivity_slope**2 * rates.sensitivity_variance
-            + self.specificity_slope**2 * rates.specificity_variance
-        )
+        return np.asarray(self.variance + (self.slopes**2 * rates.variance).sum(axis=0))
 
     def rate(
         self, rates: JudgeRates, z: float, least: tuple[Floats | float, Floats | float] = (0.0, 0.0)
@@ -280,12 +251,12 @@ def judged_variance(
 ) -> JudgedNoise:
     """Variance estimate of a metric of draws from the verdicts of one judge, rates (1,)."""
     # By `corrected_credit`. `tail` is for a population, with Student's quantile between questions.
-    se, sp = rates.adjusted_sensitivity.item(), rates.adjusted_specificity.item()
-    unknown = np.full(states.groups, np.nan)
+    se, sp = rates.adjusted[:, 0].tolist()
+    unknown = np.full((2, states.groups), np.nan)
     most = max(gains(n).size for n in np.unique(states.n).tolist())
     weight = max(se, sp, 1 - se, 1 - sp) / max(se + sp - 1, np.finfo(float).tiny)
     if se + sp <= 1 or most * np.log(weight) > np.log(_MOST_WEIGHT):
-        return JudgedNoise(*[unknown] * len(fields(JudgedNoise)))
+        return JudgedNoise(unknown[0], unknown[1], unknown)
 
     def estimate(sensitivity: float, specificity: float) -> Floats:
         return states.mean(_state_credits(states, gains, sensitivity, specificity))
@@ -296,7 +267,8 @@ def judged_variance(
         (estimate(up_se, sp) - estimate(se - _STEP, sp)) / (up_se - se + _STEP),
         (estimate(se, up_sp) - estimate(se, sp - _STEP)) / (up_sp - sp + _STEP),
     )
-    return JudgedNoise(estimate(se, sp), _verdict_noise(states, gains, se, sp, tail), *slopes)
+    noise = _verdict_noise(states, gains, se, sp, tail)
+    return JudgedNoise(estimate(se, sp), noise, np.stack(slopes))
 
 
 def _state_credits(

@@ -235,7 +235,7 @@ def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Float
 
 def agreement_shares(rates: JudgeRates, right: Floats) -> Floats:
     """Shares of all answers by verdict, then truth, shape (2, 2, G), with "right" last."""
-    hits, spared = right * rates.sensitivity, (1 - right) * rates.specificity
+    hits, spared = np.stack([right, 1 - right]) * rates.observed
     return np.array([[spared, right - hits], [1 - right - spared, hits]])
 
 

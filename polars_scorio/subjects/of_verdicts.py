@@ -290,7 +290,7 @@ def sampled_judges(sample: JudgeSample, groups: pl.DataFrame, trials: Trials) ->
     models = [None] * len(groups) if name is None else groups[name].to_list()
     counts = model_counts(sample, models)
     _, judge = np.unique(counts, axis=0, return_inverse=True)
-    rates = JudgeRates(*np.array(counts, dtype=np.float64).T)
+    rates = JudgeRates.from_counts(np.array(counts, dtype=np.float64).T)
     return CellJudges(rates, judge.ravel(), rates.labels)
 
 
@@ -309,11 +309,11 @@ def labelled_judges(
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)
         together[:, rows] = counts[:, rows].sum(axis=1, keepdims=True)
-        if shared_judge(JudgeRates(*counts[:, rows])):
+        if shared_judge(JudgeRates.from_counts(counts[:, rows])):
             rates[:, rows], judge[rows] = together[:, rows], rows[0]
             number[rows] = number[rows].sum()
-    labels = CellLabels(log, JudgeRates(*counts), JudgeRates(*together))
-    return CellJudges(JudgeRates(*rates), judge, number, labels)
+    labels = CellLabels(log, *map(JudgeRates.from_counts, (counts, together)))
+    return CellJudges(JudgeRates.from_counts(rates), judge, number, labels)
 
 
 def own_counts(log: LabelledQuestions, totals: Floats) -> Floats:
@@ -399,7 +399,7 @@ def judged_pairs(verdicts: MeasuredPairs, rates: JudgeRates, most: float) -> Pai
     """Pairs of accuracies by their verdicts, which one judge gave, and the rates of that judge."""
     judged = verdicts.diff
     index = np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)  # NaN: like a coin
-    calibration = (judged / index) ** 2 * (rates.sensitivity_variance + rates.specificity_variance)
+    calibration = (judged / index) ** 2 * rates.variance.sum(axis=0)
     sigma = np.sqrt(verdicts.sigma**2 + calibration) / index
 
     def ends(c: Floats) -> tuple[Floats, Floats]:
@@ -438,18 +438,12 @@ class DrawLaw(Law):
     def _variances(self, first: Ints, other: Ints) -> Floats:
         """Variances of the differences of groups, (S, P)."""
         noisy, judges = self.noisy, self.judges
-        one, two = judges.rates.at(first), judges.rates.at(other)
-        noise = noisy.variance[first] + noisy.variance[other]
+        one, two = (judges.rates.at(side).variance for side in (first, other))
+        up, down = noisy.slopes[:, first], noisy.slopes[:, other]
         same = judges.judge[first] == judges.judge[other]
-        for slope, variance in (
-            (noisy.sensitivity_slope, "sensitivity_variance"),
-            (noisy.specificity_slope, "specificity_variance"),
-        ):
-            up, down = slope[first], slope[other]
-            shared = (up - down) ** 2 * getattr(one, variance)
-            apart = up**2 * getattr(one, variance) + down**2 * getattr(two, variance)
-            noise = noise + np.where(same, shared, apart)
-        return noise
+        calibration = np.where(same, (up - down) ** 2 * one, up**2 * one + down**2 * two)
+        noise = noisy.variance[first] + noisy.variance[other]
+        return np.asarray(noise + calibration.sum(axis=0))
 
 
 _BETTER = 30  # labels of a verdict by which its trials are known well
@@ -512,19 +506,22 @@ def warn_of_contradictions(differs: Mask) -> None:
         )
 
 
+_RATES = ("sensitivity", "specificity")
+
+
 def rate_words(rates: JudgeRates, place: int = 0) -> str:
     """Both rates of a judge, with the numbers of labels.
 
     Examples
     --------
     >>> import numpy as np
-    >>> print(rate_words(JudgeRates(*(np.array([x]) for x in (88.0, 100.0, 0.0, 0.0)))))
+    >>> print(rate_words(JudgeRates(np.array([[88.0], [0.0]]), np.array([[100.0], [0.0]]))))
     sensitivity 0.88 of 100, specificity unknown
     """
     words = []
-    for name, whole in (("sensitivity", rates.right), ("specificity", rates.wrong)):
-        share, labels = getattr(rates, name)[place], int(whole[place])
-        words.append(f"{name} {share:.2f} of {labels:,}" if labels else f"{name} unknown")
+    for name, share, whole in zip(_RATES, rates.observed, rates.labelled, strict=True):
+        labels = int(whole[place])
+        words.append(f"{name} {share[place]:.2f} of {labels:,}" if labels else f"{name} unknown")
     return ", ".join(words)
 
 
@@ -607,8 +604,8 @@ class JudgedNumbers:
         accuracy = judged_accuracy(judged, questions, rates, self._critical)
         warn_of_hopeless(name, np.isnan(accuracy.estimate), rates, self._critical)
         noise = judged * (1 - judged) / questions
-        noise += accuracy.estimate**2 * rates.sensitivity_variance
-        noise += (1 - accuracy.estimate) ** 2 * rates.specificity_variance
+        of_answers = np.stack([accuracy.estimate, 1 - accuracy.estimate])
+        noise += (of_answers**2 * rates.variance).sum(axis=0)
         sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
         truth = accuracy.estimate
         return Scores.from_numbers(
@@ -656,15 +653,15 @@ class JudgedNumbers:
     def _draw_estimate(self, gains: GainsOf) -> JudgedNoise:
         """The variance of a metric of draws, worked out for each judge."""
         tail = self._tail if self.target == "population" else None
-        names = [field.name for field in fields(JudgedNoise)]
-        numbers = {name: np.full(self.states.groups, np.nan) for name in names}
+        estimate, variance, *slopes = np.full((4, self.states.groups), np.nan)
+        whole = JudgedNoise(estimate, variance, np.stack(slopes))
         for judge in np.unique(self.judges.judge).tolist():
             groups: Ints = np.flatnonzero(self.judges.judge == judge)
             one: JudgeRates = self.judges.rates.at(groups[:1])
             noisy = judged_variance(self.states.of_groups(groups), gains, one, tail)
-            for name in names:
-                numbers[name][groups] = getattr(noisy, name)
-        return JudgedNoise(**numbers)
+            for field in fields(JudgedNoise):
+                getattr(whole, field.name)[..., groups] = getattr(noisy, field.name)
+        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -713,11 +710,7 @@ class JudgedInference(Inference):
 COLUMNS: dict[str, pl.DataType] = {
     "labels": pl.UInt64(),
     "labelled_questions": pl.UInt32(),
-    **{
-        f"{name}{end}": pl.Float64()
-        for name in ("sensitivity", "specificity")
-        for end in ("", "_lo", "_hi")
-    },
+    **{f"{name}{end}": pl.Float64() for name in _RATES for end in ("", "_lo", "_hi")},
     **dict.fromkeys(("agreement", "kappa", "ac1"), pl.Float64()),
     "extra_labels": pl.UInt64(),
 }
@@ -775,17 +768,14 @@ class _Agreement:
         """The columns of the result."""
         totals = label_totals(log)
         labels = totals[:, 0] + totals[:, 2]
-        rates = JudgeRates(*own_counts(log, totals))
+        rates = JudgeRates.from_counts(own_counts(log, totals))
         judged = log.sums(log.verdicts) / log.sums(log.trials)
         shares = agreement_shares(rates, _right_share(rates, judged))
         spent = log.labels[:, [0, 2]].sum(axis=1)
-        ends = {
-            "sensitivity": rate_interval(rates.kept_right, rates.right, self.confidence),
-            "specificity": rate_interval(rates.kept_wrong, rates.wrong, self.confidence),
-        }
         columns = {"labels": labels, "labelled_questions": log.sums((spent > 0).astype(np.float64))}
-        for name, (lo, hi) in ends.items():
-            columns |= {name: getattr(rates, name), f"{name}_lo": lo, f"{name}_hi": hi}
+        for name, share, kept, whole in zip(_RATES, rates.observed, *rates, strict=True):
+            lo, hi = rate_interval(kept, whole, self.confidence)
+            columns |= {name: share, f"{name}_lo": lo, f"{name}_hi": hi}
         needed = labels_for_width(shares, log.verdict_variance(), self.width, self.confidence)
         return columns | {
             "agreement": shares[0, 0] + shares[1, 1],
@@ -797,8 +787,8 @@ class _Agreement:
 
 def _right_share(rates: JudgeRates, judged: Floats) -> Floats:
     """Share of right answers behind the rate of verdicts "right"; that of the labels for a coin."""
-    index = rates.sensitivity + rates.specificity - 1
-    labelled = rates.right / np.where(rates.labels > 0, rates.labels, np.nan)
+    index = rates.observed.sum(axis=0) - 1
+    labelled = rates.labelled[0] / np.where(rates.labels > 0, rates.labels, np.nan)
     known = np.abs(index) > 0
-    share = (judged + rates.specificity - 1) / np.where(known, index, 1.0)
-    return np.clip(np.where(known, share, labelled), 0.0, 1.0)
+    share = (judged + rates.observed[1] - 1) / np.where(known, index, 1.0)
+    return np.asarray(np.clip(np.where(known, share, labelled), 0.0, 1.0))

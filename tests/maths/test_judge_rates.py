@@ -32,21 +32,20 @@ COUNTS = st.tuples(st.integers(0, 50), st.integers(0, 50)).map(lambda pair: (min
 
 def test_rates_are_shares_of_right_and_of_wrong_answers():
     rates = rates_of_labels(np.array([[20.0, 18.0, 10.0, 4.0]]))
-    assert rates.sensitivity == pytest.approx(18 / 22)
-    assert rates.specificity == pytest.approx(6 / 8)
+    assert rates.observed[:, 0] == pytest.approx([18 / 22, 6 / 8])
     assert rates.labels == 30
 
 
 def test_no_right_answer_leaves_the_sensitivity_unknown():
     rates = rates_of((0, 0), (5, 10))
-    assert np.isnan(rates.sensitivity)
+    assert np.isnan(rates.observed[0])
     assert not rates.is_informative(1.96)
 
 
 @given(COUNTS, COUNTS, st.floats(0.5, 3.0))
 def test_a_judge_who_is_informative_is_better_than_a_coin(sensitivity, specificity, z):
     rates = rates_of(sensitivity, specificity)
-    assert 0 < rates.adjusted_sensitivity < 1
+    assert 0 < rates.adjusted[0] < 1
     assert not rates.is_informative(z) or rates.adjusted_index > 0
     assert not rates.is_informative(z + 1) or rates.is_informative(z)
 
@@ -67,7 +66,7 @@ def test_judges_that_differ_in_one_rate_are_not_shared():
     first, other = rates_of((90, 100), (80, 100)), rates_of((90, 100), (40, 100))
     both = rates_of((90, 100), (80, 100)).at(np.array([0, 0]))
     assert shared_judge(both)
-    both.kept_wrong[1] = other.kept_wrong.item()
+    both.kept[1, 1] = other.kept[1].item()
     assert not shared_judge(both)
     assert shared_judge(first)
 
@@ -75,17 +74,16 @@ def test_judges_that_differ_in_one_rate_are_not_shared():
 def test_labels_at_random_give_nearly_the_same_rates_either_way():
     labels = np.array([[500.0, 400.0, 500.0, 50.0]])
     drawn, weighed = rates_of_labels(labels), stratified_rates(labels, np.array([0.5]))
-    np.testing.assert_allclose(drawn.sensitivity, weighed.sensitivity)
-    np.testing.assert_allclose(drawn.specificity, weighed.specificity)
+    np.testing.assert_allclose(drawn.observed, weighed.observed)
     # Verdicts on all trials say how many are right, so each label says a little more.
-    assert 1 <= weighed.right / drawn.right < 1.5
+    assert 1 <= weighed.labelled[0] / drawn.labelled[0] < 1.5
 
 
 def test_a_verdict_without_an_error_has_a_variance():
     rates = stratified_rates(np.array([[20.0, 20.0, 10.0, 0.0]]), np.array([0.4]))
-    assert rates.sensitivity == 1
+    assert rates.observed[0] == 1
     assert np.isfinite(rates.counts).all()
-    assert 5 < rates.right < 100
+    assert 5 < rates.labelled[0] < 100
 
 
 Z = ndtri(0.975)
@@ -111,7 +109,7 @@ def test_estimates_and_slopes_are_those_of_the_study():
         rates = rates_of(row["sensitivity"], row["specificity"])
         noisy = judged_variance(judged(rows), fixed_gains(any_success(row["k"])), rates)
         calibration = noisy.total_variance(rates) - noisy.variance
-        found = (noisy.estimate, noisy.sensitivity_slope, noisy.specificity_slope, calibration)
+        found = (noisy.estimate, *noisy.slopes, calibration)
         names = ("estimate", "slope_sensitivity", "slope_specificity", "calibration_variance")
         for number, name in zip(found, names, strict=True):
             assert number == pytest.approx(row[name], abs=1e-9)

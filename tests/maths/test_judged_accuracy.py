@@ -46,8 +46,8 @@ def test_accuracies_outside_the_interval_are_rejected_and_inside_accepted(r, n, 
     if np.isnan(estimate):
         return
     assert 0 <= lo <= estimate <= hi <= 1
-    f, index = 1 - rates.adjusted_specificity.item(), rates.adjusted_index.item()
-    v1, v0 = rates.sensitivity_variance.item(), rates.specificity_variance.item()
+    f, index = 1 - rates.adjusted[1].item(), rates.adjusted_index.item()
+    v1, v0 = rates.variance.ravel().tolist()
 
     def excess(theta):
         expected = f + theta * index

@@ -9,4 +9,4 @@ VECTORS = study_numbers("decisions")["judge"]
 
 
 def rates_of(sensitivity, specificity):
-    return JudgeRates(*(np.array([float(x)]) for x in (*sensitivity, *specificity)))
+    return JudgeRates.from_counts(np.array([[float(x)] for x in (*sensitivity, *specificity)]))
