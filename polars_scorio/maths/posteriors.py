@@ -31,6 +31,7 @@ from polars_scorio.maths.pooled_moments import (
     posterior_moments,
     trial_variance,
 )
+from polars_scorio.maths.populations import beta_quantile
 from polars_scorio.maths.questions import States
 
 
@@ -104,11 +105,7 @@ def _weight_variance(share: Floats, w: Floats) -> Floats:
     return _row_sum(share * deviation)
 
 
-# SciPy's inverse of the Beta integral errs by 1e-5 of a standard deviation from shapes of 1e10 on
-# and gives NaN from 1e15 on; the normal with a correction for skewness holds 1e-8 from 1e8 on.
-_NARROW = 1e8
-
-_NARROWEST = 1e-150  # its square can still be divided by
+_NARROWEST = 1e-49  # of standard deviations; shapes are at most 1e98
 
 
 def normal_interval(
@@ -136,16 +133,14 @@ def beta_interval(
     width = high - low
     u, sd = (mu - low) / width, sigma / width
     kappa = u * (1 - u) / np.clip(sd, _NARROWEST, 1) ** 2 - 1
-    beta = (sd > 0) & (kappa > 0)
-    narrow = beta & (np.minimum(u, 1 - u) * kappa > _NARROW)
-    moved = np.where(narrow, _third_moment_shift(u, kappa, confidence), 0.0)
-    lo, hi = normal_interval(mu + width * moved, sigma, confidence, bounds)
-    a, b = (np.where(beta & ~narrow, share * kappa, 1.0) for share in (u, 1 - u))
-    lo = np.where(
-        beta & ~narrow, low + width * scipy.special.betaincinv(a, b, _tail_chance(confidence)), lo
-    )
-    hi = np.where(
-        beta & ~narrow, low + width * scipy.special.betainccinv(a, b, _tail_chance(confidence)), hi
+    beta, tail = (sd > 0) & (kappa > 0), _tail_chance(confidence)
+    a, b = (np.where(beta, share * kappa, 1.0) for share in (u, 1 - u))
+    quantiles = (beta_quantile(a, b, tail, upper=upper) for upper in (False, True))
+    lo, hi = (
+        np.where(beta, low + width * quantile, end)
+        for quantile, end in zip(
+            quantiles, normal_interval(mu, sigma, confidence, bounds), strict=True
+        )
     )
     inside = np.clip(mu, low, high)
     lo, hi = np.minimum(lo, inside), np.maximum(hi, inside)
@@ -161,12 +156,6 @@ def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
     return np.where(
         questions > 1, scipy.special.stdtrit(freedom, tail) / scipy.special.ndtri(tail), np.nan
     )
-
-
-def _third_moment_shift(u: Floats, kappa: Floats, confidence: Floats | float) -> Floats:
-    """Cornish and Fisher's correction for skewness, the same at both ends."""
-    z = scipy.special.ndtri(_tail_chance(confidence))
-    return np.asarray((1 - 2 * u) * (z**2 - 1) / (3 * np.maximum(kappa, 1.0)))
 
 
 def _tail_chance(confidence: Floats | float) -> Floats | float:

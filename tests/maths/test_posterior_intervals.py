@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths import posteriors as intervals
+from polars_scorio.maths import populations
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.posteriors import beta_interval, normal_interval, small_sample_factor
 from tests.made_logs import law
@@ -173,7 +173,7 @@ def test_narrow_intervals_continue_the_inverse_of_the_beta_integral(mu, monkeypa
     # an end by 1e-8; the inverse is that of SciPy, which in old versions errs by 3e-8.
     sigma = np.sqrt(mu * (1 - mu) * min(mu, 1 - mu) / 2e8)
     narrow = beta(mu, sigma, 0.99)
-    monkeypatch.setattr(intervals, "_NARROW", 1e12)
+    monkeypatch.setattr(populations, "_NARROW", 1e12)
     inverse = beta(mu, sigma, 0.99)
     assert narrow != inverse
     for ends, error in ((narrow, 2e-8), (inverse, 1e-7)):
