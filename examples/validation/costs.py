@@ -51,6 +51,7 @@ def drawn_costs(
         group,
         logs,
         0 * group,
+        np.ones(rate.size),
         member,
         np.full(rate.size, n),
         success.sum(axis=1),

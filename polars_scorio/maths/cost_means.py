@@ -32,7 +32,7 @@ class QuestionCosts:
     group: Ints
     groups: int
     stratum: Ints
-    weight: Floats  # of the stratum in the mean of its group, on any scale
+    weight: Floats  # in the mean of its group, on any scale
     cluster: Ints | None
     n: Ints
     c: Ints
@@ -50,9 +50,8 @@ class QuestionCosts:
 
     def shares(self) -> Floats:
         """Share of each question in the mean of its group."""
-        first, stratum = distinct_rows([self.group, self.stratum])
-        whole = np.bincount(self.group[first], self.weight[first], self.groups)[self.group]
-        return np.asarray(self.weight / (np.bincount(stratum)[stratum] * whole))
+        whole = np.bincount(self.group, self.weight, self.groups)
+        return np.asarray(self.weight / whole[self.group])
 
     def per_trial(self) -> CostValues:
         """Mean cost of a trial; the reward is 1, without noise."""

@@ -33,7 +33,6 @@ from polars_scorio.maths.interval import (
     mean_noises,
     population_ends,
     question_units,
-    strata_units,
 )
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.questions import States, Subgroups
@@ -181,13 +180,8 @@ class Measurement:
         """The numbers of a credit over a population."""
         asked, states = self.questions, self.questions.states
         values, bias = state_estimates(states, gains)[0], largest_bias(gains, states.n)
-        if asked.strata is None:
-            of_pairs = values[states.state], self.clusters, bias[states.state]
-            units = question_units(states, *of_pairs)
-        else:
-            parts = asked.strata.states
-            each = state_estimates(parts, gains)[0], largest_bias(gains, parts.n)
-            units = strata_units(asked.strata, *each)
+        parts = self.clusters, asked.strata
+        units = question_units(states, values[states.state], *parts, bias[states.state])
         single = None if self.clusters is not None else asked.single
         return sample_numbers(asked.mean(values), replace(units, single=single), self.confidence)
 

@@ -605,27 +605,22 @@ def question_units(
     questions: QuestionGroups,
     values: Floats,
     clusters: Subgroups[Any] | None = None,
+    strata: Subgroups[Any] | None = None,
     bias: Floats | None = None,
 ) -> UnitSample:
-    """Questions as a sample, or the clusters that they are in, which have weights."""
+    """Questions as a sample, by the weights of strata; or their clusters, by their sizes."""
     # `values` and their largest `bias` are those of each pair of a group and a kind, (P,).
     bias = np.zeros_like(values) if bias is None else bias
-    if clusters is None:
+    if clusters is not None:
+        values, bias = (clusters.means(questions, each) for each in (values, bias))
+        size, one = clusters.states.size.astype(np.float64), np.ones_like(clusters.owner)
+        return UnitSample(values, size, one, clusters.owner, questions.groups, bias)
+    if strata is None:
         of_pairs = np.ones(values.size), questions.questions, questions.group
         return UnitSample(values, *of_pairs, questions.groups, bias)
-    both = (clusters.means(questions, each) for each in (values, bias))
-    values, bias = both
-    size, one = clusters.states.size.astype(np.float64), np.ones_like(clusters.owner)
-    return UnitSample(values, size, one, clusters.owner, questions.groups, bias)
-
-
-def strata_units(strata: Subgroups[Any], values: Floats, bias: Floats | None = None) -> UnitSample:
-    """Questions of strata that weigh the same as a sample, from values of each kind, (S,)."""
-    parts = strata.states
-    bias = np.zeros_like(values) if bias is None else bias
+    place, parts = strata.pair_places(questions), strata.states
     weight, group = strata.shares[parts.group], strata.owner[parts.group]
-    of_pairs = values[parts.state], weight, parts.questions, group
-    return UnitSample(*of_pairs, strata.groups, bias[parts.state])
+    return UnitSample(values[place], weight, parts.questions, group, strata.groups, bias[place])
 
 
 def excludes_zero(lo: Floats, hi: Floats) -> Mask:

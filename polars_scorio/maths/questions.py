@@ -200,7 +200,7 @@ class Subgroups(Generic[GroupsT_co]):
     states: GroupsT_co  # each of its groups is a part
     owner: Ints  # group of each part, ascending, (C,)
     groups: int
-    given: Floats | None = None  # weight of each part, (C,); None: parts weigh the same
+    given: Floats | None = None  # weight of a question of each part, (C,); None: parts weigh alike
 
     @classmethod
     def from_rows(
@@ -220,7 +220,7 @@ class Subgroups(Generic[GroupsT_co]):
     ) -> Subgroups[States]:  # fmt: skip
         """Collect rows of counts into parts (R,); other arguments as for `States.tally`.
 
-        `weight` is that of the part of each row.
+        `weight` is that of one question of each row.
         """
 
         def tally_states(numbers: Ints, parts: int) -> States:
@@ -279,21 +279,22 @@ class Subgroups(Generic[GroupsT_co]):
 
     @property
     def weight(self) -> Floats:
-        """Weight of each part, shape (C,)."""
-        return np.ones(self.owner.size) if self.given is None else self.given
+        """Weight of one question of each part, on any scale, shape (C,)."""
+        return 1.0 / self.states.size if self.given is None else self.given
 
     @property
     def shares(self) -> Floats:
         """Weight of one question of each stratum in the mean of its group, shape (C,)."""
-        whole = np.bincount(self.owner, self.weight)
-        return np.asarray(self.weight / (whole[self.owner] * self.states.size))
+        whole = np.bincount(self.owner, self.weight * self.states.size)
+        return np.asarray(self.weight / whole[self.owner])
 
     def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
         """Sums (G,) over questions, by a power of their weights, of values of each kind (S,)."""
         # Divided last, so that means of ones are exactly 1.
-        of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
-        sums = np.bincount(self.owner, self.weight**power * of_stratum)
-        return np.asarray(sums / np.bincount(self.owner, self.weight) ** power, dtype=np.float64)
+        weight = self.weight**power
+        sums = np.bincount(self.owner, weight * self.states.sum_questions(values))
+        whole = np.bincount(self.owner, self.weight * self.states.size)
+        return np.asarray(sums / whole**power, dtype=np.float64)
 
 
 def clustered_variance(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_batches
 from polars_scorio.maths.interval import NoisyMean, UnitSample
 from polars_scorio.maths.populations import rate_ends
 
@@ -82,23 +82,12 @@ class QuestionRewards:
 
     def sample(self) -> UnitSample:
         """The questions as a sample of a population: each a unit, or each cluster of them."""
-        if self.cluster is None:
-            every = np.ones(self.group.size)
-            number = every.astype(np.int64)
-            return UnitSample(self.values, every, number, self.group, self.groups)
-        code = self._cluster_codes()
+        code = first = np.arange(self.group.size)
+        if self.cluster is not None:  # no two groups share one
+            first, code = distinct_rows([self.group, self.cluster])
         size = np.bincount(code)
-        first = np.unique(code, return_index=True)[1]
-        means = np.bincount(code, self.values) / size
-        return UnitSample(
-            means, size.astype(np.float64), np.ones_like(size), self.group[first], self.groups
-        )
-
-    def _cluster_codes(self) -> Ints:
-        """The cluster of each question as a number from 0 on; no two groups share one."""
-        assert self.cluster is not None
-        both = np.stack([self.group, self.cluster])
-        return np.unique(both, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        means, one = np.bincount(code, self.values) / size, np.ones_like(size)
+        return UnitSample(means, size.astype(np.float64), one, self.group[first], self.groups)
 
 
 def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:

@@ -118,20 +118,6 @@ class SharedRuns(NamedTuple):
     sums: Floats
     design: Ints
 
-    @property
-    def freedom(self) -> Numbers:
-        """Degrees of freedom of each score."""
-        return self.by_score.freedom
-
-    @property
-    def excess(self) -> Floats:
-        """The part of runs in the variance of each score."""
-        return self.by_score.excess
-
-    def term(self, critical: Numbers) -> Floats:
-        """The addition to the variance of each score."""
-        return self.by_score.term(critical)
-
     def at(self, places: tuple[Ints, ...] | Ints) -> SharedRuns:
         """Some of several."""
         return SharedRuns(self.by_score.at(places), self.sums[places], self.design[places])

@@ -281,7 +281,7 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
         for part in evaluated.parts
     ]
     shared = [each.shared for part in parts for each in part.noise.values() if each.shared]
-    if not all(np.asarray(runs.freedom).all() for runs in shared):
+    if not all(np.asarray(runs.by_score.freedom).all() for runs in shared):
         warnings.warn(
             "run= names one run of some model, or runs that its questions do not share, or all of "
             "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
@@ -487,7 +487,7 @@ def _with_term(
     if information is not None:
         sure = look_confidence(confidence, np.asarray(information, dtype=np.float64))
     c = scipy.special.ndtri((1 + sure) / 2)
-    ends = widened(numbers.mu, numbers.lo, numbers.hi, runs.term(c), c)
+    ends = widened(numbers.mu, numbers.lo, numbers.hi, runs.by_score.term(c), c)
     lo, hi = clipped_ends(metric, *(np.clip(end, *credit) for end in ends))
     measured = np.isfinite(numbers.sigma)
     return numbers._replace(

@@ -95,8 +95,9 @@ class QuestionCells:
             )
         pooled = None
         if STRATUM in flat.columns:
-            of_rows = counts, 0 * counts, group, flat[STRATUM].to_numpy().astype(np.int64), every
-            pooled = Subgroups.tally(*of_rows, len(groups), flat[WEIGHT].to_numpy())
+            stratum, weight = stratum_weights(flat, group)
+            of_rows = counts, 0 * counts, group, stratum, every
+            pooled = Subgroups.tally(*of_rows, len(groups), weight)
         return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, strata)
 
     @classmethod
@@ -172,10 +173,8 @@ class QuestionCells:
         return cluster_ranks(self.flat) if CLUSTER in self.flat.columns else None
 
     def row_strata(self) -> tuple[Ints, Floats] | None:
-        """The stratum of each row and its weight, in a pool of strata."""
-        if STRATUM not in self.flat.columns:
-            return None
-        return self.flat[STRATUM].to_numpy().astype(np.int64), self.flat[WEIGHT].to_numpy()
+        """`stratum_weights` in a pool of strata."""
+        return stratum_weights(self.flat, self.group) if STRATUM in self.flat.columns else None
 
     def scored_trials(self) -> Ints:
         """The trials of each question that have an outcome."""
@@ -252,12 +251,8 @@ class QuestionTable:
     def weight(self) -> Floats | None:
         """The share of each question in the mean of its group, but for a factor; None: equal."""
         strata = self.cells.row_strata()
-        if strata is None:
-            return None
-        stratum, weight = strata
-        _, place = distinct_rows([self.cells.group, stratum])
-        share = weight / np.bincount(place)[place]
-        return None if (share == share[:1]).all() else share[self.order]
+        share = None if strata is None else strata[1]
+        return None if share is None or (share == share[:1]).all() else share[self.order]
 
     def rows_of(self, groups: Ints) -> Ints:
         """The rows of groups that have the same questions, (M, L)."""
@@ -413,6 +408,13 @@ def question_estimates(
         return None
     unbiased = metric.with_unbiased_estimate()
     return unbiased.summary(SeparatePosteriors(cells.by_question().seen_as(view)), k).estimate
+
+
+def stratum_weights(flat: pl.DataFrame, group: Ints) -> tuple[Ints, Floats]:
+    """The stratum of each row, and the weight of a question of it in a mean, on any scale."""
+    stratum = flat[STRATUM].to_numpy().astype(np.int64)
+    _, place = distinct_rows([group, stratum])
+    return stratum, flat[WEIGHT].to_numpy() / np.bincount(place, row_questions(flat))[place]
 
 
 def row_questions(flat: pl.DataFrame) -> Ints:

@@ -60,8 +60,9 @@ class SampleLaw(Law):
         mu, sigma, lo, hi = sample.numbers(c)
         if models.runs is None:
             return mu, sigma, lo, hi
-        lo, hi = sample.scale.clipped(widened(mu, lo, hi, models.runs.term(c), c))
-        return mu, np.hypot(sigma, np.sqrt(models.runs.excess)), lo, hi
+        runs = models.runs.by_score
+        lo, hi = sample.scale.clipped(widened(mu, lo, hi, runs.term(c), c))
+        return mu, np.hypot(sigma, np.sqrt(runs.excess)), lo, hi
 
     def own_ends(self, models: StrataModels, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of the models at confidences (S, 1)."""

@@ -33,7 +33,6 @@ from polars_scorio.maths.interval import (
     MeasuredPairs,
     NoisyMean,
     question_units,
-    strata_units,
 )
 from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.power import Forecast, TrialsAhead
@@ -204,7 +203,7 @@ class Noise(NamedTuple):
         """Standard deviation of the score."""
         if self.shared is None:
             return self.independent
-        return np.asarray(np.hypot(self.independent, np.sqrt(self.shared.excess)))
+        return np.asarray(np.hypot(self.independent, np.sqrt(self.shared.by_score.excess)))
 
 
 class Scores(NamedTuple):
@@ -262,7 +261,7 @@ class Scores(NamedTuple):
         words = np.where(beyond, RANGE, self.inference).astype(object)
         shared = self.noise.shared
         if shared is not None:
-            known = (np.asarray(shared.freedom) > 0) & ~beyond
+            known = (np.asarray(shared.by_score.freedom) > 0) & ~beyond
             other = ALIKE_RUNS if self.noise.alike else OTHER_RUNS
             words = words + np.where(known, other, THESE_RUNS)
         elif self.noise.asked:
@@ -290,13 +289,10 @@ def estimated_scores(
     """Scores of metrics that estimate their own variance, of clusters, or of means over strata."""
 
     def sampled(metric: Metric, k: int | None) -> Numbers:
-        kinds, (low, high) = questions if strata is None else strata.states, metric.support
-        unit = (metric.kind_estimates(kinds, k) - low) / ((high - low) or 1.0)
-        if strata is None:
-            units = question_units(questions, unit[questions.state], clusters)
-            mean = questions.mean(unit)
-        else:
-            mean, units = strata.weighted_sums(unit), strata_units(strata, unit)
+        low, high = metric.support
+        unit = (metric.kind_estimates(questions, k) - low) / ((high - low) or 1.0)
+        mean = questions.mean(unit) if strata is None else strata.weighted_sums(unit)
+        units = question_units(questions, unit[questions.state], clusters, strata)
         return sample_numbers(mean, units, confidence).scaled(low, high)
 
     def measured(metric: Metric) -> list[Numbers]:
@@ -585,7 +581,7 @@ class VarianceLaw(Law):
         lo, hi = (end.reshape(c.shape) for end in ends)
         if models.runs is None:
             return lo, hi
-        return widened(models.reported[0], lo, hi, models.runs.term(c), c)
+        return widened(models.reported[0], lo, hi, models.runs.by_score.term(c), c)
 
 
 class EstimateLaw(VarianceLaw):

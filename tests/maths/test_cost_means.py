@@ -26,7 +26,8 @@ def means(cost, success, target="population", noise=None, stratum=None, cluster=
     noise = np.full((3, x.size), np.nan) if noise is None else noise
     group = np.zeros(x.size, dtype=np.int64)
     stratum, trials = group if stratum is None else stratum, group + 2
-    questions = QuestionCosts(group, 1, stratum, 1.0 + 0 * x, cluster, trials, group, *3 * [x])
+    weight = 1 / np.bincount(stratum)[stratum]
+    questions = QuestionCosts(group, 1, stratum, weight, cluster, trials, group, *3 * [x])
     return CostMeans.from_values(CostValues(x, y, noise, np.full(x.size, 2.0)), questions, target)
 
 
