@@ -133,6 +133,7 @@ def test_duckdb_counts_and_polars_reports():
     assert printed.count("┆ pass_hat_k") == 2
 
 
+@pytest.mark.slow  # it starts a JVM
 @pytest.mark.pyspark
 def test_spark_counts_and_polars_reports():
     pytest.importorskip("narwhals")

@@ -4,13 +4,16 @@ import json
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 from tests.documents import ROOT
 
-for needed in ("sphinx", "myst_nb", "furo", "sphinx_copybutton"):
-    pytest.importorskip(needed)
+NEEDED = ("sphinx", "myst_nb", "furo", "sphinx_copybutton")
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, NEEDED)), reason="the extra `docs` is not installed"
+)
 
 EXAMPLES = ROOT / "examples"
 

@@ -171,6 +171,7 @@ def test_pass_at_k_agrees_with_inspects_reducer(table, evaluated):
     assert log.pass_at_k(2)["estimate"].item() == pytest.approx(accuracy)
 
 
+@pytest.mark.slow
 @pytest.mark.inspect_ai
 @inspect_ai
 def test_the_average_agrees_with_inspects_mean(reader, evaluated):

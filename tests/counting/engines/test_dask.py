@@ -16,10 +16,6 @@ from tests.counting.engines.cases import (
 )
 from tests.made_logs import long
 
-pytest.importorskip("narwhals")
-dd = pytest.importorskip("dask.dataframe")
-distributed = pytest.importorskip("distributed")
-
 pytestmark = [
     pytest.mark.dask,
     # narwhals announces that its Dask part will be a package of its own.
@@ -29,6 +25,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
+    pytest.importorskip("narwhals")
+    distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
@@ -38,8 +36,13 @@ def cluster():
         yield client
 
 
+@pytest.fixture(scope="module")
+def dd():
+    return pytest.importorskip("dask.dataframe")
+
+
 @pytest.fixture
-def frame(tmp_path):
+def frame(dd, tmp_path):
     folders = (tmp_path / str(number) for number in itertools.count())
     return lambda log: dd.read_parquet(written(log, next(folders)))
 
@@ -68,7 +71,7 @@ def test_a_trial_that_is_there_again_in_another_partition_is_found(frame):
 
 
 @pytest.mark.slow
-def test_nothing_is_read_before_the_arguments_are_checked():
+def test_nothing_is_read_before_the_arguments_are_checked(dd):
     def read(part: int) -> object:
         raise AssertionError(f"part {part} was read")
 

@@ -19,13 +19,17 @@ pytestmark = [
     # Ibis calls what DuckDB has renamed.
     pytest.mark.filterwarnings("ignore:fetch_arrow_table.* is deprecated:DeprecationWarning"),
 ]
-pytest.importorskip("narwhals")
-ibis = pytest.importorskip("ibis")
-pytest.importorskip("duckdb")
+
+
+@pytest.fixture(scope="module")
+def ibis():
+    for needed in ("narwhals", "duckdb"):
+        pytest.importorskip(needed)
+    return pytest.importorskip("ibis")
 
 
 @pytest.fixture
-def table(tmp_path):
+def table(ibis, tmp_path):
     folders = (tmp_path / str(number) for number in itertools.count())
     return lambda log: ibis.duckdb.connect().read_parquet(
         f"{written(log, next(folders))}/*.parquet"
@@ -44,7 +48,7 @@ def test_errors_are_those_of_polars(table, case):
     assert_refused_as_polars_does(table, case)
 
 
-def test_times_of_seconds_become_milliseconds():
+def test_times_of_seconds_become_milliseconds(ibis):
     backend = ibis.duckdb.connect()
     backend.raw_sql("""
         CREATE TABLE log AS

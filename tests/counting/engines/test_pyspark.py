@@ -1,4 +1,4 @@
-"""DataFrames of PySpark over Parquet files, in local mode."""
+"""DataFrames of PySpark over Parquet files, in local mode; the JVM takes seconds to start."""
 
 import itertools
 import os
@@ -17,15 +17,15 @@ from tests.counting.engines.cases import (
     written,
 )
 
-pytestmark = pytest.mark.pyspark
-pytest.importorskip("narwhals")
-sql = pytest.importorskip("pyspark.sql")
+pytestmark = [pytest.mark.pyspark, pytest.mark.slow]
 if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
     pytest.skip("PySpark needs Java", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
 def spark():
+    pytest.importorskip("narwhals")
+    sql = pytest.importorskip("pyspark.sql")
     session = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
@@ -48,13 +48,11 @@ def frame(spark, tmp_path):
     return lambda log: spark.read.parquet(str(written(log, next(folders))))
 
 
-@pytest.mark.every(5)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(frame, case):
     assert_counted_as_polars_does(frame, case)
 
 
-@pytest.mark.every(5)
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(frame, case):
     assert_refused_as_polars_does(frame, case)
