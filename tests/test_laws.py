@@ -41,6 +41,8 @@ def faulty_logs() -> dict[str, Kind]:
     }
 
 
+# A third of the pairs of a log and a way to ask has each log in several ways, and each way of
+# several logs.
 KINDS = kinds_of_logs() | faulty_logs()
 ALIKE = {"rel_tol": 1e-12, "abs_tol": 1e-12}
 # Roles and options of a report, where a log may have them.
@@ -91,6 +93,7 @@ def whole_report(name: str, asked: str) -> pl.DataFrame | str:
     return answer(lambda: report_of(KINDS[name].frame, KINDS[name], asked))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_filter_of_a_lazy_report_is_one_of_the_whole(name, asked):
@@ -128,6 +131,7 @@ def independent(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(~shared)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("name", KINDS)
 def test_the_row_of_a_model_depends_on_no_other_model(name, asked):
@@ -182,6 +186,7 @@ def with_old_names(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.sort([key for key in keys if key in rows.columns])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("name", KINDS)
 def test_the_names_of_models_change_no_number_of_a_report(name, asked):
@@ -207,6 +212,7 @@ DECIDED = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("call", DECIDED)
 @pytest.mark.parametrize("name", KINDS)
 def test_the_names_of_models_change_no_decision(name, call):
@@ -261,14 +267,16 @@ def test_all_surfaces_say_the_numbers_of_a_report(name, tmp_path, monkeypatch, c
     metric, log = lead_of(kind), kind.frame.scorio(**kind.roles)
     strata = [*{"domain"} & {*kind.frame.columns}]
     rows = log.report(metric).select(*strata, *NUMBERS).sort(*strata, "model")
-    ranks = log.rank(metric).select(*strata, *NUMBERS).sort(*strata, "model")
+    ranked, compared = log.rank(metric), log.compare(metric)
+    gated = log.gate("m0", metric, margin=0.1)
+    ranks = ranked.select(*strata, *NUMBERS).sort(*strata, "model")
     assert_frame_equal(ranks, rows, **ALIKE)
     inside = rows.filter(pl.col("estimate").is_between(0, 1, closed="none"))
     score = inside.select(*strata, "model", "estimate")
     # Differences by the sample of a judge have rates of their own, which are not those of a score.
     for pairs, (a, b) in (
-        (log.compare(metric), ("model_a", "model_b")),
-        (log.gate("m0", metric, margin=0.1), ("model", "baseline")),
+        (compared, ("model_a", "model_b")),
+        (gated, ("model", "baseline")),
     ) * ("judge" not in kind.roles):
         known = pairs.join(score, left_on=[*strata, a], right_on=[*strata, "model"]).join(
             score, left_on=[*strata, b], right_on=[*strata, "model"]
@@ -287,9 +295,9 @@ def test_all_surfaces_say_the_numbers_of_a_report(name, tmp_path, monkeypatch, c
         assert_frame_equal(account.sort(*strata, "model"), rows, **ALIKE)
     if "judge" not in kind.roles:  # a command reads the sample of a judge from a file
         for command, whole in (
-            (["rank"], log.rank(metric)),
-            (["compare"], log.compare(metric)),
-            (["gate", "--baseline", "m0", "--margin", "0.1"], log.gate("m0", metric, margin=0.1)),
+            (["rank"], ranked),
+            (["compare"], compared),
+            (["gate", "--baseline", "m0", "--margin", "0.1"], gated),
         ):
             said = printed_rows(capsys, kind, *command)
             numbers = [each for each in ("estimate", "diff", "lo", "hi") if each in whole.columns]
