@@ -180,6 +180,16 @@ def test_what_people_see_is_under_review(name):
     assert captured(name) == expected, "run python -m tests.display.test_captures"
 
 
+def test_no_line_is_wider_than_its_terminal():
+    """But for the frame of a leaderboard, which has all columns."""
+    for name in KINDS.keys() - {"a leaderboard"}:
+        text = file_of(name).read_text(encoding="utf-8")
+        for columns, said in re.findall(
+            r"^=== terminal, (\d+) columns\n\$.*\n((?:(?!===).*\n)*)", text, re.MULTILINE
+        ):
+            assert max(map(len, said.splitlines())) <= int(columns), name
+
+
 def test_each_capture_is_of_a_kind():
     assert {*CAPTURES.iterdir()} == {*map(file_of, KINDS)}
 
