@@ -12,10 +12,13 @@ from typing import get_args
 
 import pytest
 
+from polars_scorio.counting.roles import Roles
 from polars_scorio.display.blocks import Account
 from polars_scorio.display.facts.scopes import Scope
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.story import StoryOptions
 from polars_scorio.display.words import answer_words, gate_words, ranking_words, run_words
-from tests.display.html.logs import models, page_of
+from tests.display.html.logs import models, new_page
 from tests.display.test_captures import KINDS, file_of
 from tests.documents import syntax_nodes
 from tests.test_layout import MODULES, imported_modules, relative_name
@@ -174,7 +177,8 @@ def test_a_page_asks_each_question_once(roles, monkeypatch):
                 monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     read, scores = [], Scope.question_scores
     monkeypatch.setattr(Scope, "question_scores", lambda scope: read.append(1) or scores(scope))
-    assert page_of(models(3, strata=2 * bool(roles)), **roles).html()
+    log = models(3, strata=2 * bool(roles))
+    assert new_page(log, StoryOptions((), Settings()), Roles(**roles)).html()
     assert read == [1]
     assert {name for name, *_ in asked} == {"report", "rank", "compare", "best"}
     assert {*asked.values()} == {1}

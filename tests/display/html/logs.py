@@ -16,6 +16,7 @@ from polars_scorio.metrics.metric import Metric
 
 _VOID = {"meta", "link", "br", "wbr"}
 _USUAL = Settings()
+_PAGES: dict[tuple[bytes, str, str], Page] = {}
 
 
 def models(number: int, strata: int = 0, questions: int = 12, trials: int = 4) -> pl.DataFrame:
@@ -57,13 +58,21 @@ def page_of(
     margin: float | None = None,
     **roles: object,
 ) -> Page:
-    """The page of a log; of a gate with a margin of two points unless another is given."""
-    asked = Roles(**roles)
+    """The page of a log; of a gate with a margin of two points unless another is given.
+
+    A page is made once for all tests that ask for it with the same rows and options.
+    """
     margin = 0.02 if margin is None and baseline is not None else margin
-    order = PageCall.from_options(
-        StoryOptions(metrics, settings, baseline, margin), asked, "log.html"
-    )
-    made, _ = made_page(log.lazy(), asked, order)
+    options = StoryOptions(metrics, settings, baseline, margin)
+    key = log.serialize(), repr(options), repr(roles)
+    if key not in _PAGES:
+        _PAGES[key] = new_page(log, options, Roles(**roles))
+    return _PAGES[key]
+
+
+def new_page(log: pl.DataFrame, options: StoryOptions, roles: Roles) -> Page:
+    """The page of a log, which is made now."""
+    made, _ = made_page(log.lazy(), roles, PageCall.from_options(options, roles, "log.html"))
     return made
 
 
