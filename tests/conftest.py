@@ -1,7 +1,9 @@
 """The small logs that many tests use, and the settings of all tests."""
 
+import gc
 import os
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 
 # One thread of linear algebra for each of the test processes: two fight for the cores, and take 20
@@ -26,6 +28,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """With `-m core`, import no test of what stands around the core."""
     asked = "core" in config.option.markexpr.split()
     return True if asked and not is_core(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector the modules and the tests, which all live to the end."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects slow tests
