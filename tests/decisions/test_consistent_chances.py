@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_scorio.JudgeWarning"),
 ]
 KINDS = kinds_of_logs()
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+LEVELS = (0.5, 0.9, 0.99)
 # Beside the averages of all logs: what else is compared.
 METRICS = {
     "costs": (ps.mean_cost(), ps.cost_per_success()),

@@ -1,4 +1,4 @@
-"""DataFrames of Dask over Parquet files, on a local cluster of two workers."""
+"""DataFrames of Dask over Parquet files, on a local cluster of two workers, which starts slowly."""
 
 import itertools
 
@@ -18,6 +18,7 @@ from tests.made_logs import long
 
 pytestmark = [
     pytest.mark.dask,
+    pytest.mark.slow,
     # narwhals announces that its Dask part will be a package of its own.
     pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning"),
 ]
@@ -51,13 +52,11 @@ def test_the_cluster_has_two_workers(cluster):
     assert len(cluster.scheduler_info()["workers"]) == 2
 
 
-@pytest.mark.every(5)
 @pytest.mark.parametrize("case", COUNTED, ids=str)
 def test_counts_are_those_of_polars(frame, case):
     assert_counted_as_polars_does(frame, case)
 
 
-@pytest.mark.every(5)
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_errors_are_those_of_polars(frame, case):
     assert_refused_as_polars_does(frame, case)
@@ -70,7 +69,6 @@ def test_a_trial_that_is_there_again_in_another_partition_is_found(frame):
         ps.count_trials(log)
 
 
-@pytest.mark.slow
 def test_nothing_is_read_before_the_arguments_are_checked(dd):
     def read(part: int) -> object:
         raise AssertionError(f"part {part} was read")
