@@ -11,22 +11,12 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from examples.rollouts import rollouts
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.commands import run_check, run_summary
 from polars_scorio.command_line.main import command_parser, main
 from polars_scorio.display.media.terminal import Forest, Screen, TextColumn
 from tests.display.html.logs import models
-from tests.documents import DATA
 
-SCREENS = {
-    "summary": [],
-    "compare": ["--baseline", "comet-70b"],
-    "rank": [],
-    "gate": ["--baseline", "comet-70b", "--margin", "0.05"],
-    "check": [],
-    "questions": [],
-}
 LONG = "organisation/{}-instruct-with-a-very-long-name-模型"
 CALLS = {
     "summary": [],
@@ -41,25 +31,6 @@ CALLS = {
     "regressions": ["--baseline", "m00"],
     "plan": [],
 }
-
-
-def screens(capsys):
-    """What the commands print about the log of the guide."""
-    rollouts().write_parquet("rollouts.parquet")
-    texts = []
-    for command, options in SCREENS.items():
-        call = [command, "rollouts.parquet", "--by", "domain", *options]
-        status = main(call)
-        printed = capsys.readouterr().out
-        texts.append(f"$ polars-scorio {' '.join(call)}\n{printed}status {status}\n")
-    return "\n".join(texts)
-
-
-@pytest.mark.parametrize("columns", [72, 120])
-def test_a_terminal_shows_these_very_answers(columns, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    expected = (DATA / f"terminal_{columns}.txt").read_text(encoding="utf-8")
-    assert screens(capsys) == expected
 
 
 @pytest.fixture

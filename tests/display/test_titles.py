@@ -239,27 +239,14 @@ def test_titles_of_generated_logs_say_what_the_comparison_says():
     assert any(each.startswith("Alone") for each in kinds)
 
 
+# Pages, terminals and Markdown: tests/display/test_story_laws.py.
 @pytest.mark.parametrize(
-    ("log", "roles", "options"),
-    [
-        (models(3), {}, []),
-        (models(2, strata=2), {"by": "bench"}, ["--by", "bench"]),
-        (models(1), {}, []),
-        (retried(), {}, []),
-    ],
+    ("log", "roles"),
+    [(models(3), {}), (models(2, strata=2), {"by": "bench"}), (models(1), {}), (retried(), {})],
 )
-def test_a_log_has_one_title_on_page_terminal_and_card(
-    log, roles, options, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    log.write_parquet("log.parquet")
-    title = page_of(log, **roles).headline
-    main(["log.parquet", *options])
-    assert title in " ".join(capsys.readouterr().out.split())
-    main(["report", "log.parquet", *options, "-o", "-"])
-    assert capsys.readouterr().out.startswith(f"# {title}".replace("_", "\\_"))
-    card = log.scorio(**roles).write_card("card.svg").read_text(encoding="utf-8")
-    assert f'aria-label="{title}"' in card
+def test_the_card_of_a_log_has_the_title_of_its_page(log, roles, tmp_path):
+    card = log.scorio(**roles).write_card(tmp_path / "card.svg").read_text(encoding="utf-8")
+    assert f'aria-label="{page_of(log, **roles).headline}"' in card
 
 
 def test_the_card_of_a_gate_has_the_title_of_its_page(tmp_path, capsys, monkeypatch):
@@ -502,29 +489,18 @@ def test_a_notebook_says_no_share_of_questions_of_a_mean_over_strata():
     assert re.sub(r"<[^>]*>", "", title).split() == ["m00", "scores", share, "%."]
 
 
-def test_a_notebook_says_the_title_of_the_page_above_a_gate():
-    gate = models(2, strata=2).scorio(by="bench").gate("m00", margin=0.02)
-    page = page_of(models(2, strata=2), by="bench", baseline="m00")
-    shown = gate._repr_html_()
-    assert html_text(page.account.title.words) in shown
-    assert shown.count("<svg") == 1 + 3  # the axis, both strata together, and each
-    assert "dataframe" in models(2).scorio.gate("m00", ps.pass_at_k([1, 2]), margin=0)._repr_html_()
-
-
 @pytest.mark.parametrize(("strata", "baseline"), [(2, "m00"), (0, "m01")])
-def test_a_gate_has_one_title_on_page_terminal_and_notebook(
-    strata, baseline, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    log = models(2, strata=strata, questions=30)
-    log.write_parquet("log.parquet")
-    roles = {"by": "bench"} if strata else {}
-    page = page_of(log, baseline=baseline, **roles)
-    options = ["--by", "bench"] if strata else []
-    main(["gate", "log.parquet", "--baseline", baseline, "--margin", "0.02", *options])
-    assert page.headline in " ".join(capsys.readouterr().out.split())
+def test_a_notebook_says_the_title_of_the_page_above_a_gate(strata, baseline):
+    log, roles = models(2, strata=strata), {"by": "bench"} if strata else {}
     shown = log.scorio(**roles).gate(baseline, margin=0.02)._repr_html_()
+    page = page_of(log, baseline=baseline, **roles)
     assert html_text(page.account.title.words) in shown
+    rows = 1 + 2 if strata else 1  # both strata together, and each
+    assert shown.count("<svg") == 1 + rows  # the axis
+
+
+def test_a_gate_of_several_draws_is_a_frame_in_a_notebook():
+    assert "dataframe" in models(2).scorio.gate("m00", ps.pass_at_k([1, 2]), margin=0)._repr_html_()
 
 
 def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_questions_show(
