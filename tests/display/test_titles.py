@@ -162,7 +162,7 @@ def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, 
         ({"x": "a", "y": "b"}, {"x": "a", "y": "b"}, "a wins x; b wins y."),
         ({"x": "a", "y": "a"}, {"x": "a"}, "a is first in every domain, beyond chance in 1."),
         ({"x": "a", "y": "a"}, {}, "a is first in every domain, nowhere beyond chance."),
-        ({"x": "a", "y": "b"}, {"y": "b"}, "b wins y; elsewhere the winner is open."),
+        ({"x": "a", "y": "b"}, {"y": "b"}, "b wins y; elsewhere the winner is undecided."),
         ({"x": "a", "y": "b"}, {}, "No domain has a sure winner."),
     ],
 )

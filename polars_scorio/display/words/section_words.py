@@ -50,7 +50,7 @@ def pairs_section(facts: AllPairs) -> Section:
     if whole < _FEWEST:
         return Section("pairs", title)
     said = ("Filled: the model of the row is better than that of the column, beyond chance; pale: "
-            f"open. The columns have the order of the rows.{first_of_many(len(models), whole)}"
+            f"undecided. The columns have the order of the rows.{first_of_many(len(models), whole)}"
             )  # fmt: skip
     place = {name: row for row, name in enumerate(models)}
     cells: dict[str, list[tuple[int, int]]] = {"sure": [], "open": []}
@@ -78,7 +78,7 @@ def strata_title(facts: Winners) -> str:
         return f"{named(leader)} is first in every {noun}, {where}."
     if sure:
         where = names_list([*sure])
-        return f"{named(winners[0])} wins {where}; elsewhere the winner is open."
+        return f"{named(winners[0])} wins {where}; elsewhere the winner is undecided."
     return f"No {noun} has a sure winner."
 
 
@@ -148,7 +148,7 @@ def _stratum_verdict(part: Board) -> Cell:
     if len(leaders) < 2:
         return Cell("".join(map(named, leaders)), "strong")
     every = len(leaders) == len(part.models) > 2
-    return Cell("open: all" if every else f"open: {names_list(leaders)}")
+    return Cell("undecided: all" if every else f"undecided: {names_list(leaders)}")
 
 
 _RELIABLE, _OFTEN = "Can it, and can you rely on it?", "At least once, or every time?"
