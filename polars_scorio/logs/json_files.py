@@ -44,7 +44,7 @@ from polars_scorio.logs.paths import (
     open_plain,
     read_each,
 )
-from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, run_literals, shown_path
+from polars_scorio.logs.runs import RowTally, Run, run_literals, shown_path
 
 Row: TypeAlias = "tuple[object, ...]"
 # A function that makes the rows of a file from its content; None for files of another kind.
@@ -243,37 +243,20 @@ def describe_content(content: object) -> str:
     return f"a list of {len(content)}" if isinstance(content, list) else repr(content)
 
 
-def model_table(
+def run_table(
     parts: Mapping[Path, FileRows],
     models: Mapping[Path, str],
     columns: Mapping[str, Any],
     expected: str,
 ) -> pl.DataFrame:
-    """One table of all rows, each with the model of its file, its run and the file itself."""
-    named = {
-        file: FileRows([(models[file], *row) for row in part.rows], part.run)
-        for file, part in parts.items()
-    }
-    return run_table(named, {"model": pl.String, **columns}, expected)
-
-
-def model_runs(parts: Mapping[Path, FileRows], models: Mapping[Path, str]) -> dict[Path, Run]:
-    """The run of each file, with the model that it is read as."""
-    return {
-        file: replace(part.run, keys={**part.run.keys, "model": models[file]})
-        for file, part in parts.items()
-    }
-
-
-def run_table(
-    parts: Mapping[Path, FileRows], columns: Mapping[str, Any], expected: str
-) -> pl.DataFrame:
-    """One table of all rows, each with its run and the file that has it."""
-    known = [([part.run.name, shown_path(file)], len(part.rows)) for file, part in parts.items()]
-    names = pl.DataFrame([name for name, _ in known], schema=RUN_COLUMNS, orient="row")
-    place = np.repeat(np.arange(len(known)), [rows for _, rows in known])
+    """One table of all rows, each with the model of its file (if given), its run and the file."""
+    facts = {"run": [part.run.name for part in parts.values()], "source": [*map(shown_path, parts)]}
+    facts |= {"model": [models[file] for file in parts]} if models else {}
+    named = pl.DataFrame(facts, schema=dict.fromkeys(facts, pl.String))
+    place = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts.values()])
     table = rows_table({file: part.rows for file, part in parts.items()}, columns, expected)
-    return table.hstack(names[place])
+    table = table.hstack(named[place])
+    return table.select("model", pl.exclude("model")) if models else table
 
 
 def rows_table(
@@ -403,6 +386,7 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Source: TypeAlias = "Path | io.BytesIO"
 Scan = Callable[[Source], pl.LazyFrame]
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a pair, in the notation of JSON
+_HALF = re.compile(r"[\ud800-\udfff]")  # and as Python reads it
 # Before Polars 2 a query within a query can wait for a thread for ever; files are then read whole
 # at the call.
 NESTS = int(pl.__version__.partition(".")[0]) > 1
@@ -572,20 +556,11 @@ def refuse_half_character(file: Path, expected: str, fields: Collection[str]) ->
                 continue
             record = parse_line(file, f"line {number}", line, expected)
             for name in fields:
-                if not _is_text(json_text(record.get(name))):
+                if _HALF.search(json_text(record.get(name))):
                     problem = (
                         f"half of a surrogate pair, no character, in {name!r} of line {number}"
                     )
                     raise unexpected_content(file, expected, problem)
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text can be encoded, that is, has no half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def refuse_broken_line(file: Path, expected: str, scan: Scan) -> None:

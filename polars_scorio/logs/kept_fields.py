@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -44,14 +45,23 @@ def path_getter(path: str) -> Getter:
     return lambda record: field_value(record, path)
 
 
+@cache
+def _key_splits(name: str) -> tuple[tuple[str, str], ...]:
+    """The ways to split a name at a point, the longest first part first."""
+    ends = [place for place, character in enumerate(name) if character == "."]
+    return tuple((name[:end], name[end + 1 :]) for end in reversed(ends))
+
+
 def field_value(record: Any, path: str) -> Any:
-    """The value at a path with points in a record; None if there is none."""
+    """The value at keys joined by points, the longest key first; None if there is none."""
     if not isinstance(record, Mapping):
         return None
     if path in record:
         return record[path]
-    name, _, rest = path.partition(".")
-    return field_value(record.get(name), rest) if rest else None
+    for key, rest in _key_splits(path):
+        if key in record:
+            return field_value(record[key], rest)
+    return None
 
 
 def added_columns(

@@ -8,7 +8,7 @@ import importlib
 import io
 import re
 import zlib
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
@@ -21,7 +21,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import OnError, value_text, value_tuple
 from polars_scorio.counting.coverage import warn_of_log
-from polars_scorio.logs.runs import line_list, pattern_argument
+from polars_scorio.logs.runs import line_list, pattern_argument, repeated_values
 
 PathT = TypeVar("PathT", bound=PurePath)
 
@@ -164,11 +164,8 @@ def warn_of_left_out(lines: Sequence[str]) -> None:
 
 def _refuse_packed_twins(files: Iterable[Path]) -> None:
     """Refuse a file that is there twice, as it is and compressed."""
-    plain = dict[Path, Path]()
-    for file in files:
-        twin = plain.setdefault(plain_path(file), file)
-        if twin != file:
-            raise ValueError(f"{twin} and {file} are one file, once compressed: remove one of them")
+    for one, other in repeated_values({file: plain_path(file) for file in files}):
+        raise ValueError(f"{one} and {other} are one file, once compressed: remove one of them")
 
 
 def given_paths(paths: Paths) -> list[str | PathLike[str]]:
@@ -314,16 +311,11 @@ def _last_parts(place: Path, parts: int) -> str:
 
 def _refuse_twins(places: Mapping[Path, Path]) -> None:
     """Refuse two files that would have one model although each is a whole run."""
-    files = defaultdict(list)
-    for file, place in places.items():
-        files[place].append(file)
-    for place, several in files.items():
-        if len(several) > 1:
-            raise ValueError(
-                f"{several[0]} and {several[1]} would both be the model {place.name!r}: read "
-                "each by itself and name it with model=, or pass "
-                f"{pattern_argument(several[0], several[1])}"
-            )
+    for one, other in repeated_values(places):
+        raise ValueError(
+            f"{one} and {other} would both be the model {places[one].name!r}: read each by itself "
+            f"and name it with model=, or pass {pattern_argument(one, other)}"
+        )
 
 
 def refuse_unnamed(files: Collection[Path], model: str | None) -> None:

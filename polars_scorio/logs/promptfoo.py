@@ -76,7 +76,7 @@ def promptfoo(
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _outcome_rows, roles, _VOCABULARY)
-    frame = run_table(log.parts, _COLUMNS, _EXPECTED)
+    frame = run_table(log.parts, {}, _COLUMNS, _EXPECTED)
     if model is not None:
         names = {shown_path(file): path_model(file, model) for file in log.parts}
         frame = frame.with_columns(model=pl.col("source").replace_strict(names))

@@ -23,8 +23,6 @@ from polars_scorio.logs.json_files import (
     describe_content,
     errors_name_file,
     kept_part,
-    model_runs,
-    model_table,
     read_json,
     run_table,
     unexpected_content,
@@ -253,9 +251,10 @@ class LogRows:
 
     def runs(self) -> dict[Path, Run]:
         """The run of each file, with the model that it is read as, and the skipped runs."""
-        if self.models:
-            return {**model_runs(self.parts, self.models), **self.skipped}
-        return {**{file: part.run for file, part in self.parts.items()}, **self.skipped}
+        known = {file: part.run for file, part in self.parts.items()}
+        for file, model in self.models.items():
+            known[file] = replace(known[file], keys={**known[file].keys, "model": model})
+        return {**known, **self.skipped}
 
     def runs_with_totals(
         self,
@@ -271,10 +270,7 @@ class LogRows:
 
     def table(self, columns: Mapping[str, Any], outcome: pl.Expr | None = None) -> pl.DataFrame:
         """The table; an expression of the outcome is its column `category`, after `trial`."""
-        if self.models:
-            table = model_table(self.parts, self.models, columns, self.expected)
-        else:
-            table = run_table(self.parts, columns, self.expected)
+        table = run_table(self.parts, self.models, columns, self.expected)
         if outcome is not None:
             names = table.columns
             place = names.index("trial") + 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,7 +32,7 @@ from polars_scorio.logs.json_files import (
     read_json,
     unexpected_content,
 )
-from polars_scorio.logs.kept_fields import json_text
+from polars_scorio.logs.kept_fields import field_value, json_text
 from polars_scorio.logs.paths import (
     DAMAGE,
     Paths,
@@ -184,7 +183,7 @@ class _Step:
         if self.text[0] == '"':
             return value.get(self.text[1:-1]) if isinstance(value, dict) else None
         if self.text[0] != "[":
-            return _named_value(value, self.text)
+            return field_value(value, self.text)
         if not isinstance(value, list):
             return None
         name, equals, wanted = self.text[1:-1].partition("=")
@@ -194,28 +193,9 @@ class _Step:
         return value[place] if -len(value) <= place < len(value) else None
 
 
-@cache
-def _key_splits(name: str) -> tuple[tuple[str, str], ...]:
-    """The ways to split a name at a point, the longest first part first."""
-    ends = [place for place, character in enumerate(name) if character == "."]
-    return tuple((name[:end], name[end + 1 :]) for end in reversed(ends))
-
-
-def _named_value(value: Any, name: str) -> Any:
-    """The value of a key, or at keys joined by points, of which the longest key comes first."""
-    if not isinstance(value, dict):
-        return None
-    if name in value:
-        return value[name]
-    for key, rest in _key_splits(name):
-        if key in value:
-            return _named_value(value[key], rest)
-    return None
-
-
 def _named_text(value: object, name: str) -> str:
     """The value of a key as text, as JSON writes it."""
-    part = _named_value(value, name)
+    part = field_value(value, name)
     return part if isinstance(part, str) else json_text(part)
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.coverage import AT_K, SCORED_ERRORS, warn_of_log
 from polars_scorio.counting.refusals import telling_pattern
+from polars_scorio.logs.kept_fields import field_value
 
 _NEAR_WHOLE = 1e-6
 
@@ -310,14 +311,7 @@ Runs: TypeAlias = "Mapping[Path, Run]"
 
 def run_settings(record: Mapping[str, Any], fields: Iterable[str]) -> dict[str, object]:
     """The settings of a run, as its log has them, without seeds and how requests were sent."""
-    return {name: _plain_setting(_nested_value(record, name)) for name in fields}
-
-
-def _nested_value(record: Any, path: str) -> object:
-    """The value at a path with points; None if there is none."""
-    for name in path.split("."):
-        record = record.get(name) if isinstance(record, Mapping) else None
-    return record
+    return {name: _plain_setting(field_value(record, name)) for name in fields}
 
 
 def _plain_setting(value: object) -> object:
@@ -378,19 +372,19 @@ def _setting_value(run: Run, name: str) -> object:
     if name in run.settings:
         return run.settings[name]
     outer = (setting for setting in run.settings if name.startswith(f"{setting}."))
-    parts = (_nested_value(run.settings[setting], name[len(setting) + 1 :]) for setting in outer)
+    parts = (field_value(run.settings[setting], name[len(setting) + 1 :]) for setting in outer)
     return next((part for part in parts if part is not None), None)
 
 
 def _equal_runs(files: Sequence[Path], runs: Runs) -> Iterator[tuple[Path, Path, str]]:
     """Pairs of files that are the same run, each with the fact that shows it."""
     identified = [file for file in files if runs[file].identity is not None]
-    for pair in _repeated_values({file: runs[file].identity for file in identified}):
+    for pair in repeated_values({file: runs[file].identity for file in identified}):
         yield *pair, "id"
     sizes = {file: file.stat().st_size for file in files}
     for several in _grouped_files(sizes):
         digests = {file: _file_digest(file) for file in several}
-        for pair in _repeated_values(digests):
+        for pair in repeated_values(digests):
             yield *pair, "bytes"
 
 
@@ -402,7 +396,7 @@ def _grouped_files(values: Mapping[Path, object]) -> Iterator[list[Path]]:
     yield from (files for files in groups.values() if len(files) > 1)
 
 
-def _repeated_values(values: Mapping[Path, object]) -> Iterator[tuple[Path, Path]]:
+def repeated_values(values: Mapping[Path, object]) -> Iterator[tuple[Path, Path]]:
     """Pairs of files with the same value."""
     for files in _grouped_files(values):
         yield files[0], files[1]
@@ -463,7 +457,7 @@ def _differing_settings(
 def _refuse_retries(files: Sequence[Path], runs: Runs) -> None:
     """Refuse a run that is read together with its retry."""
     attempts = {file: runs[file].attempt for file in files if runs[file].attempt is not None}
-    for first, second in _repeated_values(attempts):
+    for first, second in repeated_values(attempts):
         raise ValueError(
             f"{first} and {second} are two attempts at one run, {attempts[first]!r}: pass "
             'retries="latest" to keep the latest attempt at each trial, or retries="first"'

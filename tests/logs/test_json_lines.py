@@ -17,9 +17,9 @@ from polars_scorio.logs.json_files import (
     describe_content,
     errors_name_file,
     kept_line_fields,
-    model_table,
     parse_json,
     read_json,
+    run_table,
     scan_lines,
 )
 from polars_scorio.logs.kept_fields import json_text, text_number
@@ -287,7 +287,7 @@ def test_a_value_that_does_not_fit_is_named_with_file_and_trial():
     with pytest.raises(
         ValueError, match=r"a.json: .*the reward 'xxx.*\.\.\..*' in trial 3, where Float64"
     ):
-        model_table(runs, models, {"reward": pl.Float64}, "a run")
+        run_table(runs, models, {"reward": pl.Float64}, "a run")
 
 
 def test_files_of_another_kind_are_passed_over_unless_they_were_named(tmp_path):

@@ -4,7 +4,13 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.kept_fields import kept_columns, kept_getters, summed_field, time_between
+from polars_scorio.logs.kept_fields import (
+    field_value,
+    kept_columns,
+    kept_getters,
+    summed_field,
+    time_between,
+)
 from polars_scorio.logs.read import TOOLS
 
 
@@ -35,6 +41,14 @@ def test_times_and_sums():
     assert summed_field("usage", "in")({"usage": usage}) == 5
     assert summed_field("usage", "out")({"usage": usage}) is None
     assert summed_field("usage", "in")({}) is None
+
+
+def test_a_point_may_lead_into_an_object_or_be_part_of_a_key():
+    record = {"a": {"b": 1, "b.c": 2}, "a.b": {"d": 3}}
+    assert [field_value(record, f"a.{path}") for path in ("b", "b.c", "b.d", "e", "b.c.f")] == [
+        {"d": 3}, None, 3, None, None
+    ]  # fmt: skip
+    assert field_value({"a": {"b.c": 2}}, "a.b.c") == 2
 
 
 def test_one_name_may_be_given_alone():
