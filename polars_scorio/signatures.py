@@ -82,9 +82,7 @@ def takes_options(
         written = signature(function)
         kept = [p for p in written.parameters.values() if not shared or p.kind is not p.VAR_KEYWORD]
         full = written.replace(parameters=[*kept, *(parameter for parameter, _ in shared.values())])
-        entries = shared_entries(shared, as_in)
-        doc = described_parameters(function.__doc__, full, entries)
-        return with_signature(function, full, doc)
+        return with_signature(function, full, function.__doc__, shared_entries(shared, as_in))
 
     return decorated
 
@@ -97,19 +95,25 @@ def shared_entries(shared: Mapping[str, Keyword], as_in: str = "") -> dict[str, 
 
 
 def with_signature(
-    function: FunctionT, public: Signature, doc: str | None, names: Iterable[str] = ()
+    function: FunctionT,
+    public: Signature,
+    doc: str | None,
+    entries: Mapping[str, str],
+    names: Iterable[str] = (),
+    **sections: str,
 ) -> FunctionT:
-    """The function with this signature and help; it refuses keywords outside both and `names`."""
+    """The function with this signature; it refuses keywords outside of it and of `names`.
+
+    Its help is a text with the `entries` of its parameters, and these `sections`.
+    """
+    doc = described_parameters(doc, public, entries, **sections)
     several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     known = [*(p.name for p in _named_parameters(public) if p.kind not in several), *names]
     kinds = {p.name: p.kind for p in public.parameters.values()}
     by_position = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
     most = None if Parameter.VAR_POSITIONAL in kinds.values() else len(by_position)
-    required = {
-        parameter.name
-        for parameter in public.parameters.values()
-        if parameter.default is parameter.empty and parameter.kind not in several
-    }
+    defaults = {p.name for p in public.parameters.values() if p.default is not p.empty}
+    required = {name for name, kind in kinds.items() if kind not in several} - defaults
 
     @wraps(function)
     def answered(*arguments: object, **given: object) -> object:
@@ -133,11 +137,7 @@ def option_keywords(
     hints = get_type_hints(options, include_extras=True)
     plain = {} if usual is None else {each.name: Option(each.default, "") for each in fields(usual)}
     keywords = {}
-    for name in [
-        *(name for name in plain if name in hints),
-        *(name for name in hints if name not in plain),
-    ]:
-        hint = hints[name]
+    for name, hint in sorted(hints.items(), key=lambda item: [*plain, *hints].index(item[0])):
         kind, option = get_args(hint) if get_origin(hint) is Annotated else (hint, plain[name])
         keywords[name] = option.parameter(name, kind), option.entry(name, kind)
     return keywords

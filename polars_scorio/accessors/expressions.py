@@ -13,13 +13,13 @@ import polars as pl
 from polars_scorio import metrics
 from polars_scorio.arguments import CONFIDENCE
 from polars_scorio.counting.categories import Classes, alike_labels, counted_classes
-from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.log import Trials, bind_roles
 from polars_scorio.counting.roles import USUAL_ROLES, Category, Roles
 from polars_scorio.counting.tally import class_members, class_of_trial, stray_category
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.metrics.from_text import check_metric, unknown_method
 from polars_scorio.metrics.metric import Metric, MetricOfCounts
-from polars_scorio.signatures import described_parameters, takes_options, with_signature
+from polars_scorio.signatures import takes_options, with_signature
 from polars_scorio.study.request import ExpressionOptions
 from polars_scorio.subjects import SUBJECTS
 from polars_scorio.subjects.question_cells import Listed
@@ -49,18 +49,14 @@ def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
     def method(self: ScorioExpr, *arguments: P.args, **options: P.kwargs) -> pl.Expr:
         return self.estimate(function(*arguments, **options))
 
-    method_signature = signature(function)
+    written = signature(function)
     itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    method_signature = method_signature.replace(
-        parameters=[itself, *method_signature.parameters.values()], return_annotation=pl.Expr
+    public = written.replace(
+        parameters=[itself, *written.parameters.values()], return_annotation=pl.Expr
     )
     method.__name__ = function.__name__
     method.__qualname__ = f"ScorioExpr.{function.__name__}"
-    return with_signature(
-        method,
-        method_signature,
-        described_parameters(function.__doc__, method_signature, {}, Returns=_RETURNS),
-    )
+    return with_signature(method, public, function.__doc__, {}, Returns=_RETURNS)
 
 
 class ScorioExpr:
@@ -279,7 +275,7 @@ class GroupTally:
     def aggregations(self, outcome: pl.Expr) -> list[pl.Expr]:
         """A category, for its dtype; missing and stray trials; the trials of each class."""
         name = outcome.meta.output_name(raise_if_undetermined=False) or "category"
-        size = self._group_classes(name, self._likely_dtype()).size
+        size = self._bound(name, self._likely_dtype())[1].size
         code = outcome.map_batches(self._class_codes, return_dtype=pl.Int32(), is_elementwise=True)
         wanted = [_MISSING, _STRAY, *range(size)]
         return [outcome.first(), *((code == j).sum().alias(f":{j}") for j in wanted)]
@@ -292,9 +288,8 @@ class GroupTally:
         self.refuse_missing(name, columns)
         _, stray, *members = (column.to_numpy().astype(np.int64) for column in columns)
         if stray.any():
-            raise ValueError(
-                _stray_message(name, self._group_classes(name, self._likely_dtype()).known)
-            )
+            _, counted = self._bound(name, self._likely_dtype())
+            raise ValueError(_stray_message(name, counted.known))
         return np.column_stack(members)
 
     def refuse_missing(self, name: str, columns: list[pl.Series]) -> None:
@@ -333,9 +328,8 @@ class GroupTally:
             )
 
     def _class_coding(self, name: str, dtype: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
-        """The outcome of a trial, and the class of an outcome, in a column of a dtype."""
-        trials = bind_roles(pl.LazyFrame(schema={name: dtype}), self._roles_of(name))
-        counted = self._group_classes(name, dtype)
+        """The category as it is counted, and its class."""
+        trials, counted = self._bound(name, dtype)
         members = class_members(trials, counted)
         stray = stray_category(trials, counted, members)
         code = class_of_trial(members).fill_null(_MISSING)
@@ -343,17 +337,13 @@ class GroupTally:
             code = pl.when(stray.is_not_null()).then(_STRAY).otherwise(code)
         return trials.outcome, code.cast(pl.Int32)
 
-    def _group_classes(self, name: str, dtype: pl.DataType) -> Classes:
-        """The classes that a report on a column of this name and dtype would count."""
-        column = pl.LazyFrame(schema={name: dtype})
+    def _bound(self, name: str, dtype: pl.DataType) -> tuple[Trials, Classes]:
+        """A column of a dtype as the trials of one question, and the classes that are counted."""
+        one = pl.lit(0).alias(name)
+        roles = replace(self.roles, model=None, question=one, trial=None, category=name)
+        trials = bind_roles(pl.LazyFrame(schema={name: dtype}), roles)
         weighted = [] if self.weighted is None else [self.weighted]
-        trials = bind_roles(column, self._roles_of(name))
-        return counted_classes(trials, weighted, binary=self.weighted is None)
-
-    def _roles_of(self, name: str) -> Roles:
-        return replace(
-            self.roles, model=None, question=pl.lit(0).alias(name), trial=None, category=name
-        )
+        return trials, counted_classes(trials, weighted, binary=self.weighted is None)
 
     def _likely_dtype(self) -> pl.DataType:
         """A dtype that holds the categories that are named: the checks of a call need one."""

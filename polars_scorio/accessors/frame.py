@@ -20,7 +20,6 @@ from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, Weights
 from polars_scorio.signatures import (
     FunctionT,
-    described_parameters,
     option_keywords,
     shared_entries,
     takes_options,
@@ -57,17 +56,11 @@ def with_help_of_metric(method: FunctionT) -> FunctionT:
     """Give a method the help and every keyword of the metric of its name, and of a report."""
     function: Callable[..., Metric] = getattr(metrics, method.__name__)
     parameters, shared = signature(function).parameters.values(), option_keywords(ReportOptions)
-    method_signature = signature(method).replace(
-        parameters=[_SELF, *parameters, *(option for option, _ in shared.values())]
-    )
+    taken = [_SELF, *parameters, *(option for option, _ in shared.values())]
+    public = signature(method).replace(parameters=taken)
+    sections = {"Returns": _REPORT, "See Also": _SEE_ALSO}
     entries = shared_entries(shared, "report")
-    return with_signature(
-        method,
-        method_signature,
-        described_parameters(
-            function.__doc__, method_signature, entries, Returns=_REPORT, **{"See Also": _SEE_ALSO}
-        ),
-    )
+    return with_signature(method, public, function.__doc__, entries, **sections)
 
 
 class MetricMethods(Accessor[FrameT]):

@@ -59,7 +59,6 @@ from polars_scorio.signatures import (
     FunctionT,
     Keyword,
     Option,
-    described_parameters,
     entries_of,
     extended_entry,
     option_keywords,
@@ -141,9 +140,9 @@ def log_reader(function: FunctionT) -> FunctionT:
     wrong = extended_entry(_WRONG, raised.pop("ValueError", ""))
     raises = "\n".join([_MISSING, *raised.values(), wrong])
     entries = _PARAMETERS | {name: entry for name, (_, entry) in shared.items()}
-    doc = described_parameters(function.__doc__, public, entries, Returns=_RETURNS, Raises=raises)
-    hinting = _with_other_tools(function)
-    return with_signature(hinting, public, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+    roles = sorted(LogOptions.__optional_keys__ - {*shared})
+    hinting, sections = _with_other_tools(function), {"Returns": _RETURNS, "Raises": raises}
+    return with_signature(hinting, public, function.__doc__, entries, roles, **sections)
 
 
 def _with_other_tools(function: FunctionT) -> FunctionT:
