@@ -182,11 +182,10 @@ def _case_verdict(
     errors = [str(each["error"]) for each in asked if each.get("error") is not None]
     if errors:
         return None, None, errors[0]
-    if not asked and metric is not None:
-        return None, None, None
     if metric is None:
         return case.get("success"), None, None
-    return asked[0].get("success"), asked[0].get("score"), None
+    first = asked[0] if asked else {}
+    return first.get("success"), first.get("score"), None
 
 
 def _case_totals(

@@ -33,7 +33,7 @@ from polars_scorio.logs.reader_options import (
     log_reader,
     reward_outcome,
 )
-from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, Totals, run_settings
+from polars_scorio.logs.runs import RowTally, Run, Totals, run_settings
 
 _EXPECTED = "instance-level lines of Every Eval Ever, with model_id, sample_id and evaluation"
 _SIDE = "a summary of Every Eval Ever: an object with the list 'evaluation_results'"
@@ -86,10 +86,9 @@ def every_eval_ever(
     >>> import polars_scorio as ps
     >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
-    heads = read_first_lines(paths, "*_samples.jsonl", _EXPECTED, _NEEDS, on_error)
+    heads = read_first_lines(paths, "*_samples.jsonl", _EXPECTED, _NEEDS, roles)
     described = read_each(
-        heads, lambda file: _evaluation_run(file, heads[file], path_model(file, model)), on_error
+        heads, lambda file: _evaluation_run(file, heads[file], path_model(file, model)), roles
     )
     head = next(iter(heads.values()))
     kept = kept_line_fields(roles.get("keep"), head, _SCHEMA, _VOCABULARY)
@@ -102,12 +101,9 @@ def every_eval_ever(
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")
     category = pl.when(pl.col("error").is_null()).then(outcome)
     keys = ["model", "benchmark", "measure", "question"]
-    log, runs = joined_files(described, scan, on_error)
-    outcomes = category.alias("category"), "score", "error"
-    settings = [
-        name for name in kept.columns if name not in {*keys, "score", "error", *RUN_COLUMNS}
-    ]
-    table = log.select(*keys, *outcomes, *settings, *RUN_COLUMNS)
+    log, runs = joined_files(described, scan, roles)
+    unnamed = [*keys, *({"is_correct"} - kept.columns.keys())]
+    table = log.select(*keys, category.alias("category"), pl.exclude(unnamed))
     return log_accessor(table, runs, roles, by=("benchmark", "measure"), trial=None)
 
 

@@ -39,8 +39,7 @@ def human_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.human_eval("results").pass_at_k([1, 10])  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
-    heads = read_first_lines(paths, "*_results.jsonl", _EXPECTED, _SCHEMA, on_error)
+    heads = read_first_lines(paths, "*_results.jsonl", _EXPECTED, _SCHEMA, roles)
     models = model_names(
         {file: _samples_place(plain_path(file)) for file in heads}, model, alone=True
     )
@@ -57,7 +56,7 @@ def human_eval(
         }
         return kept.scan(file, _EXPECTED, run, columns)
 
-    return log_accessor(*joined_files(runs, scan, on_error), roles, trial=None)
+    return log_accessor(*joined_files(runs, scan, roles), roles, trial=None)
 
 
 def _samples_place(file: Path) -> Path:

@@ -24,7 +24,6 @@ from polars.datatypes import DataType, DataTypeClass
 from polars.exceptions import PolarsError
 from polars.io.plugins import register_io_source
 
-from polars_scorio.arguments import OnError
 from polars_scorio.logs.kept_fields import (
     Getter,
     added_columns,
@@ -318,11 +317,11 @@ class LineFields:
 
 
 def read_first_lines(
-    paths: Paths, pattern: str, expected: str, needs: Collection[str], on_error: OnError
+    paths: Paths, pattern: str, expected: str, needs: Collection[str], options: Mapping[str, object]
 ) -> dict[Path, dict[str, Any]]:
     """The first line of each file, with some fields."""
     files = find_files(paths, pattern)
-    return read_each(files, lambda file: first_line(file, expected, needs), on_error)
+    return read_each(files, lambda file: first_line(file, expected, needs), options)
 
 
 def kept_line_fields(

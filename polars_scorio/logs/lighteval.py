@@ -69,18 +69,17 @@ def lighteval(
     >>> ps.logs.lighteval("details", metric="pass@k:k=1&n=16").pass_at_k([1, 8])  # doctest: +SKIP
     """
     files = [*find_files(paths, "details_*.parquet")]
-    on_error = roles.get("on_error", "raise")
-    chosen = read_each(files, lambda file: _chosen_metric(file, metric), on_error)
+    chosen = read_each(files, lambda file: _chosen_metric(file, metric), roles)
     places = {file: file.parent.parent for file in chosen}
     models = model_names(
         places, model, parts={place: _below_details(place) for place in places.values()}
     )
-    runs = read_each(chosen, lambda file: _details_run(file, models[file]), on_error)
+    runs = read_each(chosen, lambda file: _details_run(file, models[file]), roles)
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         return _answer_trials(file, run, chosen[file], roles.get("keep"))
 
-    joined = joined_files(runs, scan, on_error)
+    joined = joined_files(runs, scan, roles)
     return log_accessor(*joined, roles, by="benchmark")
 
 

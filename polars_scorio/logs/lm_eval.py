@@ -95,9 +95,8 @@ def lm_eval(
     >>> import polars_scorio as ps
     >>> ps.logs.lm_eval("out").avg()  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
     heads = read_each(
-        find_files(paths, "samples_*.jsonl", "*_samples_*.jsonl"), _first_sample, on_error
+        find_files(paths, "samples_*.jsonl", "*_samples_*.jsonl"), _first_sample, roles
     )
     models = model_names({file: file.parent for file in heads}, model)
     chosen = _chosen_metrics(heads, metric)
@@ -106,7 +105,7 @@ def lm_eval(
         lambda file: _task_run(
             file, heads[file], chosen[file], models[file], named=model is not None
         ),
-        on_error,
+        roles,
     )
     names = [*_document_fields(roles.get("cluster")), *kept_getters(roles.get("keep"))]
     first = next(iter(heads.values()))
@@ -115,7 +114,7 @@ def lm_eval(
         kept = kept_line_fields(names, first, _sample_schema(heads[file], chosen[file]))
         return _scan_samples(file, run, chosen[file], kept, texts=_are_texts(heads[file]))
 
-    joined = joined_files(runs, scan, on_error)
+    joined = joined_files(runs, scan, roles)
     return log_accessor(*joined, roles, by=("benchmark", "filter"))
 
 

@@ -21,6 +21,7 @@ from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import (
+    SCORES_OR_LABELS,
     LogOptions,
     Unpack,
     labels_or_scores,
@@ -34,15 +35,6 @@ _EXPECTED = "<run_id>_<model>_<eval>.jsonl of OpenAI evals: events with sample_i
 SETTINGS = ("run_config.eval_spec.args", "run_config.max_samples")
 _JUDGING = {"match", "metrics"}  # events with outcomes
 _USAGE = "prompt_tokens", "completion_tokens"
-_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    "score": pl.Float64,
-    "label": pl.String,
-    "error": pl.String,
-}
-_LABEL = [*_COLUMNS].index("label")
 _VOCABULARY: Vocabulary = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
 
 
@@ -85,7 +77,7 @@ def openai_evals(
     files = own_files(paths, "openai_evals", "*.jsonl")
     log = read_row_files(files, _EXPECTED, lambda f: _event_rows(f, metric), roles, _VOCABULARY)
     log = log.named(model, lambda file: file.with_suffix(""))
-    return log.accessor(_COLUMNS, labels_or_scores(log, threshold, _LABEL), by="benchmark")
+    return log.accessor(SCORES_OR_LABELS, labels_or_scores(log, threshold), by="benchmark")
 
 
 def _event_rows(file: Path, metric: str | None) -> FileRows:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import OnError, value_text, value_tuple
+from polars_scorio.arguments import value_text, value_tuple
 from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.logs.runs import line_list, pattern_argument, repeated_values
 
@@ -71,21 +71,21 @@ class UnexpectedContentError(ValueError):
 
 
 def read_each(
-    files: Iterable[Path], read: Callable[[Path], ContentT], on_error: OnError
+    files: Iterable[Path], read: Callable[[Path], ContentT], options: Mapping[str, object]
 ) -> dict[Path, ContentT]:
     """The contents of files as a function reads them, without files that it cannot read."""
-    # With "warn" one warning lists these, and it is an error if none can be read.
+    # With on_error="warn" one warning lists these, and it is an error if none can be read.
     contents: dict[Path, ContentT] = {}
     faults: list[Exception] = []
-    several = [*files]
+    several, raises = [*files], options.get("on_error", "raise") == "raise"
     for file in several:
         try:  # inside the loop: the other files are read all the same
             contents[file] = read(file)
         except (ValueError, OSError, PolarsError) as fault:  # noqa: PERF203 - a file takes longer
-            if on_error == "raise" and isinstance(fault, UnexpectedContentError) and several[1:]:
+            if raises and isinstance(fault, UnexpectedContentError) and several[1:]:
                 cure = 'To leave out files that cannot be read, pass on_error="warn"'
                 raise UnexpectedContentError(f"{fault}. {cure}") from fault
-            if on_error == "raise":
+            if raises:
                 raise
             faults.append(fault)
     if faults and not contents:
@@ -97,18 +97,21 @@ def read_each(
 
 
 def joined_files(
-    runs: Mapping[Path, ContentT], scan: Callable[[Path, ContentT], pl.LazyFrame], on_error: OnError
+    runs: Mapping[Path, ContentT],
+    scan: Callable[[Path, ContentT], pl.LazyFrame],
+    options: Mapping[str, object],
 ) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
     """One table of files that are read lazily, and the runs that are in it."""
-    # With "warn" each file is read to its end at the call: one with an unreadable line is left out.
+    # With on_error="warn" each file is read to its end at the call, as an unreadable line may be
+    # its last one.
 
     def read(file: Path) -> pl.LazyFrame:
         frame = scan(file, runs[file])
-        if on_error == "warn":  # all rows are read once, batch by batch
+        if options.get("on_error") == "warn":  # all rows are read once, batch by batch
             deque(frame.collect_batches(), maxlen=0)
         return frame
 
-    frames = read_each(runs, read, on_error)
+    frames = read_each(runs, read, options)
     return pl.concat([*frames.values()]), {file: runs[file] for file in frames}
 
 
@@ -146,7 +149,8 @@ def find_files(paths: Paths, *patterns: str, left_out: list[str] | None = None) 
         given = [str(path) for path in several]
         raise FileNotFoundError(f"no file in {given} is called {' or '.join(patterns)}")
     files = dict(sorted(matches.values()))
-    _refuse_packed_twins(files)
+    for one, other in repeated_values({file: plain_path(file) for file in files}):
+        raise ValueError(f"{one} and {other} are one file, once compressed: remove one of them")
     if left_out is None:
         warn_of_left_out(folders)
     else:
@@ -160,12 +164,6 @@ def warn_of_left_out(lines: Sequence[str]) -> None:
         head = "1 file is" if len(lines) == 1 else f"{len(lines):,} files are"
         text = f"{head} left out, with the name of a log but without trials"
         warn_of_log(f"{text}:{line_list(sorted(lines))}")
-
-
-def _refuse_packed_twins(files: Iterable[Path]) -> None:
-    """Refuse a file that is there twice, as it is and compressed."""
-    for one, other in repeated_values({file: plain_path(file) for file in files}):
-        raise ValueError(f"{one} and {other} are one file, once compressed: remove one of them")
 
 
 def given_paths(paths: Paths) -> list[str | PathLike[str]]:

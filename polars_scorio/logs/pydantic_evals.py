@@ -14,6 +14,7 @@ from polars_scorio.logs.json_files import FileRows, Row, score_or_label, unexpec
 from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import (
+    SCORES_OR_LABELS,
     LogOptions,
     Unpack,
     labels_or_scores,
@@ -26,15 +27,6 @@ _EXPECTED = "a report of pydantic-evals as JSON: an object with name, cases and 
 SETTINGS = ("experiment_metadata",)  # but for the model
 _KINDS = "assertions", "scores", "labels"
 _REPEAT = re.compile(r" \[(\d+)/(\d+)\]$")  # what repeat= adds to the name of a case
-_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    "score": pl.Float64,
-    "label": pl.String,
-    "error": pl.String,
-}
-_LABEL = [*_COLUMNS].index("label")
 _VOCABULARY: Vocabulary = {
     "usd": "metrics.cost",
     "input_tokens": "metrics.input_tokens",
@@ -84,7 +76,7 @@ def pydantic_evals(
         paths, ("*.json",), _EXPECTED, lambda f, r: _report_rows(f, r, metric), roles, _VOCABULARY
     )
     log = log.named(model, lambda file: file.with_suffix(""))
-    return log.accessor(_COLUMNS, labels_or_scores(log, threshold, _LABEL), by="benchmark")
+    return log.accessor(SCORES_OR_LABELS, labels_or_scores(log, threshold), by="benchmark")
 
 
 def _report_rows(file: Path, report: Any, metric: str | None) -> FileRows | None:

@@ -65,7 +65,7 @@ from polars_scorio.signatures import (
     sections_of,
     with_signature,
 )
-from polars_scorio.study.request import Frame, InferenceOptions, RoleOptions, SharedRoles
+from polars_scorio.study.request import InferenceOptions, RoleOptions, SharedRoles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack  # noqa: PLC0414 - readers import it from here
@@ -203,7 +203,8 @@ def log_accessor(
     skipped = {file: run for file, run in runs.items() if run.stopped_empty}
     runs = {file: run for file, run in runs.items() if file not in skipped}
     refuse_merged_runs(runs, strata, retries)
-    _refuse_unkept(frame, given.get("keep"))
+    if absent := kept_getters(given.get("keep")).keys() - {*frame.lazy().collect_schema()}:
+        raise ValueError(f"this reader cannot keep {sorted(absent)}: its logs have no such fields")
     frame = frame.select(pl.exclude(*RUN_COLUMNS), *RUN_COLUMNS)
     frame = with_settings(
         frame,
@@ -324,7 +325,7 @@ def read_rows(
         return kept_part(part, keep)
 
     upper_first = sorted(files, key=lambda file: len(file.parts))
-    parts = read_each(upper_first, read, roles.get("on_error", "raise"))
+    parts = read_each(upper_first, read, roles)
     known = {file: part for file in files if (part := parts.get(file)) is not None}
     if not known:
         raise strangers[0]
@@ -340,8 +341,8 @@ def read_row_files(
     words: Vocabulary | None = None,
 ) -> LogRows:
     """The rows of files that a reader opens itself."""
-    keep, on_error = kept_getters(roles.get("keep"), words), roles.get("on_error", "raise")
-    parts = read_each(files, lambda file: kept_part(read(file), keep), on_error)
+    keep = kept_getters(roles.get("keep"), words)
+    parts = read_each(files, lambda file: kept_part(read(file), keep), roles)
     return _known_rows(parts, keep, expected, roles)
 
 
@@ -372,13 +373,6 @@ def _checked_totals(
     return None if frame is None else with_settings(frame, runs, strata)
 
 
-def _refuse_unkept(frame: Frame, keep: str | Iterable[str] | None) -> None:
-    """Refuse names in `keep` that are no columns of the table."""
-    names = {*kept_getters(keep)} - {*frame.lazy().collect_schema()}
-    if names:
-        raise ValueError(f"this reader cannot keep {sorted(names)}: its logs have no such fields")
-
-
 def _column_names(columns: Column | Iterable[Column] | None) -> list[str]:
     """The names of columns; of an expression, of all that it reads."""
     if columns is None or isinstance(columns, str):
@@ -406,9 +400,21 @@ def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
     return number if threshold is None else number >= threshold
 
 
-def labels_or_scores(log: LogRows, threshold: float | None, label: int) -> pl.Expr:
-    """The labels if there are any, of which rows have one at a place; else the scores."""
-    labelled = any(row[label] is not None for part in log.parts.values() for row in part.rows)
+# The columns of tools whose outcome is a number or a word.
+SCORES_OR_LABELS = {
+    "benchmark": pl.String,
+    "question": pl.String,
+    "trial": pl.String,
+    "score": pl.Float64,
+    "label": pl.String,
+    "error": pl.String,
+}
+
+
+def labels_or_scores(log: LogRows, threshold: float | None) -> pl.Expr:
+    """The labels if there are any, else the scores, of rows with `SCORES_OR_LABELS`."""
+    place = [*SCORES_OR_LABELS].index("label")
+    labelled = any(row[place] is not None for part in log.parts.values() for row in part.rows)
     return pl.col("label") if labelled else reward_outcome(threshold, "score")
 
 

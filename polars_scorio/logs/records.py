@@ -139,9 +139,7 @@ def records(
         {name: text for name, text in columns.items() if text is not None}, where or {}
     )
     files = _record_files(paths, plan)
-    samples = read_each(
-        files, lambda file: _RowSample.from_file(file, plan), roles.get("on_error", "raise")
-    )
+    samples = read_each(files, lambda file: _RowSample.from_file(file, plan), roles)
     samples = _telling_samples(samples, plan, [*parts, "category"])
     rows = _sampled_rows(samples, plan, _column_dtypes(samples, plan))
     if several:

@@ -68,9 +68,8 @@ def scorio(
     >>> import polars_scorio as ps
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
     files = own_files(paths, "scorio", "*.jsonl")
-    heads = read_first_lines(files, "*.jsonl", _EXPECTED, _NEEDS, on_error)
+    heads = read_first_lines(files, "*.jsonl", _EXPECTED, _NEEDS, roles)
     names = {file: path_model(file, model) for file in heads}
     runs = {f: Run(name=plain_path(f).stem, keys={"model": name}) for f, name in names.items()}
     head = next(iter(heads.values()))
@@ -79,7 +78,7 @@ def scorio(
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         return kept.scan(file, _EXPECTED, run, _signal_columns(names[file]))
 
-    return log_accessor(*joined_files(runs, scan, on_error), roles, run=None)
+    return log_accessor(*joined_files(runs, scan, roles), roles, run=None)
 
 
 def _signal_columns(model: str | None) -> dict[str, pl.Expr]:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.counting.roles import NOISE
 from polars_scorio.logs.json_files import FileRows, Row, read_json
 from polars_scorio.logs.kept_fields import Getter, Vocabulary
 from polars_scorio.logs.paths import Paths, plain_path
@@ -37,7 +38,6 @@ SETTINGS = (
     "retrieval_config",
     "retrieval_config_kwargs",
 )
-_TOLERANCE = 1e-6  # as in tau2
 _COLUMNS = {
     "agent": pl.String,
     "llm": pl.String,
@@ -97,7 +97,7 @@ def tau2_bench(
         lambda file: file.with_suffix(""),
         lambda _, part, name: f"{part.rows[0][0]} / {part.rows[0][1] or name}",
     )
-    success = (finite_or_null(pl.col("reward")) - 1).abs() <= _TOLERANCE
+    success = (finite_or_null(pl.col("reward")) - 1).abs() <= NOISE
     ran = pl.col("termination") != "infrastructure_error"
     return log.accessor(_COLUMNS, pl.when(ran).then(success), by="benchmark", run=None)
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.counting.roles import NOISE
 from polars_scorio.logs.json_files import FileRows, Row
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
@@ -21,7 +22,6 @@ _NAME = re.compile(
     r"(?P<strategy>tool-calling|act|react|few-shot)-.+-(?P<temperature>[\d.]+)"
     r"_range_-?\d+--?\d+_user-(?P<user>.+)_\d+\.json$"
 )
-_TOLERANCE = 1e-6  # as in tau-bench
 _COLUMNS = {"question": pl.Int64, "trial": pl.Int64, "reward": pl.Float64, "error": pl.String}
 
 
@@ -48,7 +48,7 @@ def tau_bench(
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _task_rows, roles)
     log = log.named(model, lambda file: file.with_suffix(""), alone=True)
-    success = (pl.col("reward") - 1).abs() <= _TOLERANCE
+    success = (pl.col("reward") - 1).abs() <= NOISE
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
     return log.accessor(_COLUMNS, category, run=None)

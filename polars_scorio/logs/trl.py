@@ -68,8 +68,7 @@ def trl(
     """
     files = [*find_files(paths, "completions_*.parquet")]
     refuse_unnamed(files, model)
-    on_error = roles.get("on_error", "raise")
-    rewards = read_each(files, lambda file: _chosen_reward(file, reward), on_error)
+    rewards = read_each(files, lambda file: _chosen_reward(file, reward), roles)
     names = {file: path_model(file, model) for file in rewards}
     # TRL makes a folder `completions` in the output folder of a run.
     above = {file: file.parents[file.parent.name == "completions"].name for file in names}
@@ -77,7 +76,7 @@ def trl(
     log, runs = joined_files(
         runs,
         lambda file, run: _scan_completions(file, rewards[file], run, roles.get("keep")),
-        on_error,
+        roles,
     )
     table = log.with_columns(category=reward_outcome(threshold))
     role = "model" if model else None

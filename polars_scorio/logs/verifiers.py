@@ -216,7 +216,6 @@ def verifiers(
     >>> ps.logs.verifiers("outputs/evals", threshold=1).pass_at_k([1, 4])  # doctest: +SKIP
     """
     files = [*find_files(paths, "results.jsonl", "traces.jsonl")]
-    on_error = roles.get("on_error", "raise")
     traces = [file for file in files if "traces" in file.name]
     if traces and len(traces) < len(files):
         other = next(file for file in files if file not in traces)
@@ -229,7 +228,7 @@ def verifiers(
         ).named(model, lambda file: file.parent, episode_model)
         log, runs = episodes.table(EPISODE_COLUMNS).lazy(), episodes.runs()
     else:
-        described = read_each(files, lambda file: _metadata_run(file, model), on_error)
+        described = read_each(files, lambda file: _metadata_run(file, model), roles)
         head = first_line(next(iter(described)), _EXPECTED, ("reward",))
 
         def scan(file: Path, run: Run) -> pl.LazyFrame:
@@ -239,7 +238,7 @@ def verifiers(
             return _scan_results(file, question, run, kept)
 
         metadata = {file: run for file, (_, run) in described.items()}
-        log, runs = joined_files(metadata, scan, on_error)
+        log, runs = joined_files(metadata, scan, roles)
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
         outcome = _watched_rewards(outcome)

@@ -83,7 +83,7 @@ def verl(
     parts = read_each(
         files,
         lambda file: _step_rollouts(file, reward, path_model(file, model), keep),
-        roles.get("on_error", "raise"),
+        roles,
     )
     described = {file: part for file, (_, part) in parts.items()}
     runs = {file: part.run for file, part in described.items()}

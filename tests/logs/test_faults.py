@@ -477,7 +477,7 @@ def test_long_lists_are_cut(tmp_path):
 
     files = [tmp_path / str(number) for number in range(8)]
     with pytest.warns(ps.LogWarning, match=r"7 files are left out(.*\n- . is broken){5}\n- and 2"):
-        assert read_each(files, read, "warn") == {files[0]: None}
+        assert read_each(files, read, {"on_error": "warn"}) == {files[0]: None}
 
 
 def test_another_word_is_refused_before_a_file_is_read(tmp_path):
