@@ -121,20 +121,12 @@ def _example_call(maker: Callable[..., Metric]) -> str:
 
 
 def _literal_value(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is
-    if _is_range(argument):
-        return range(*(_literal_value(end, text) for end in argument.args))  # type: ignore[attr-defined]  # a call
+    match argument:
+        case ast.Call(ast.Name("range"), ends, []):
+            return range(*(_literal_value(end, text) for end in ends))
     try:
         return ast.literal_eval(argument)
     except (ValueError, TypeError, SyntaxError):
         raise ValueError(
             f"{text}: {ast.unparse(argument)} is no number, word, list or dict"
         ) from None
-
-
-def _is_range(argument: ast.expr) -> bool:
-    """Whether it is ``range(...)`` of a few ends, which people write for draw sizes."""
-    return (
-        isinstance(argument, ast.Call)
-        and ast.unparse(argument.func) == "range"
-        and not argument.keywords
-    )

@@ -28,7 +28,7 @@ from polars_scorio.counting.roles import Category, Column
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, weight_range
 from polars_scorio.maths.credit_numbers import BlendOfMeans
 from polars_scorio.maths.credits import GainsOf, fixed_gains
-from polars_scorio.maths.draws import at_least, expected_credit
+from polars_scorio.maths.draws import expected_credit
 from polars_scorio.maths.interval import Estimate
 from polars_scorio.maths.posteriors import (
     QuestionPosteriors,
@@ -684,14 +684,6 @@ def draw_metric(
     defaults = {key: (value, None) for key, value in arguments.items()}
     shared = draw_fields(described, k, bounds, name, **defaults)
     return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
-
-
-def threshold_curve(
-    described: Description, k: int, t: tuple[int, ...], bounds: Bounds | None, name: str | None
-) -> DrawMetric:
-    """The draw metric of "at least t successes of k", a row for each t, after its check."""
-    shared = draw_fields(described, k, bounds, name)
-    return DrawMetric(**shared, t=t, gains=at_least, arguments=(k,))
 
 
 def draw_fields(

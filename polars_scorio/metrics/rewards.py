@@ -97,12 +97,9 @@ class ExtremeMetric(RewardMetric):
         best = expected_best(posterior.states.counts, w, k, upper=self._best_end)
         estimate = posterior.states.mean(best)
         mean, deviation = origin + unit * mu, unit * sigma
-        # The worst reward is the best of the negative ones, and 0 - 0 has no sign.
-        return (
-            Summary(0.0 - estimate, 0.0 - mean, deviation)
-            if self.worst
-            else Summary(estimate, mean, deviation)
-        )
+        # The worst reward is the best of the negative ones; a sum with 0 has no sign if it is 0.
+        sign = -1.0 if self.worst else 1.0
+        return Summary(sign * estimate + 0.0, sign * mean + 0.0, deviation)
 
     @property
     def _ordered_weights(self) -> Floats:

@@ -14,6 +14,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.maths.draws import (
     area_under_curve,
+    at_least,
     at_least_share,
     excess_over_half,
     majority_gains,
@@ -26,9 +27,9 @@ from polars_scorio.metrics.metric import (
     Description,
     DrawMetric,
     DrawSizes,
+    draw_fields,
     draw_metric,
     draw_sizes,
-    threshold_curve,
     with_parameter_help,
 )
 
@@ -120,23 +121,18 @@ def tail_pass(
     >>> report.select("metric", "k", "t", pl.col("estimate").round(4)).rows()
     [('tail_pass(k=3)', 3, 1, 1.0), ('tail_pass(k=3)', 3, 2, 0.7), ('tail_pass(k=3)', 3, 3, 0.1)]
     """
-    (size,) = _one_size(k)
+    size, *further = draw_sizes(k)
+    if further:  # which a report would not tell apart
+        raise ValueError(
+            f"k must be one draw size, got {value_text(k)}: a curve for each, as in "
+            f"ps.tail_pass({size}), ps.tail_pass({further[0]})"
+        )
     asked = tuple(range(1, size + 1)) if t is None else _checked_thresholds(t, size)
     described = Description(
         "tail_pass", "TailPass@{k}", "P(J >= t): at least t of k trials succeed"
     )
-    return threshold_curve(described, size, asked, bounds, name)
-
-
-def _one_size(k: int) -> tuple[int, ...]:
-    """The draw size of a curve, which a report of several would not tell apart."""
-    sizes = draw_sizes(k)
-    if len(sizes) > 1:
-        raise ValueError(
-            f"k must be one draw size, got {value_text(k)}: a curve for each, as in "
-            f"ps.tail_pass({sizes[0]}), ps.tail_pass({sizes[1]})"
-        )
-    return sizes
+    shared = draw_fields(described, size, bounds, name)
+    return DrawMetric(**shared, t=asked, gains=at_least, arguments=(size,))
 
 
 def _checked_thresholds(t: DrawSizes, k: int) -> tuple[int, ...]:

@@ -15,13 +15,11 @@ from polars_scorio.maths.questions import Subgroups
 from polars_scorio.metrics.metric import (
     UNIT,
     Bounds,
+    Description,
     DrawSizes,
     Metric,
     Summary,
-    checked_label,
-    draw_sizes,
-    interval_bounds,
-    unusual_arguments,
+    draw_fields,
     with_parameter_help,
 )
 
@@ -114,14 +112,7 @@ def vote_at_k(
     [0.4, 0.5, 1.0, 0.4, 0.3, 0.0]
     """
     check_choice("ties", ties, Ties)
-    limits = interval_bounds(bounds)
-    return VoteMetric(
-        function="vote_at_k",
-        title="Vote@{k}",
-        formula="the chance that the most frequent answer of k trials is right",
-        given=unusual_arguments(ties=(ties, "split"), bounds=(limits, UNIT)),
-        label=checked_label(name),
-        k=draw_sizes(k),
-        bounds=limits,
-        ties=ties,
+    described = Description(
+        "vote_at_k", "Vote@{k}", "the chance that the most frequent answer of k trials is right"
     )
+    return VoteMetric(**draw_fields(described, k, bounds, name, ties=(ties, "split")), ties=ties)
