@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_scorio.arguments import known_text, value_text
 from polars_scorio.counting.log import Study, collected_together
-from polars_scorio.counting.roles import Category
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.facts.log_summary import LogSummary
@@ -202,33 +202,7 @@ class Gated:
         metric = main.lead
         if metric.headline != "estimate" or (metric.k[0] or 1) > main.fewest:  # a gate refuses it
             metric = average_metric(metric)
-        steps = summary.steps is not None or main.name
-        log, roles = (
-            (main.study, main.roles) if steps else (Study(common_questions(summary)), summary.roles)
-        )
-        failed, roles = roles, replace(roles, missing=BOUNDED) if main.errored else roles
-        options = replace(settings, prior=None).report  # a gate takes no prior
-        weights = summary.label_weights(settings.overall)
-        overall = (weights or settings.overall) if roles.by else None
-        asked = gate(log, roles, name, metric, margin=margin, overall=overall, **options)
-        asked = asked if gates is None else gates.lazy()
-        plans = [asked, report(log, roles, [metric], overall=overall, **options)]
-        fractions = holds_fractions(main.counts, main.roles)
-        if main.errored:  # differences and scores are drawn as if errored trials had failed
-            plans += [
-                gate(log, failed, name, metric, margin=margin, overall=overall, **options),
-                report(log, failed, [metric], overall=overall, **options),
-            ]
-        elif not (main.judged or fractions) and knows_success(main.counts, main.roles):
-            plans += [
-                regressed_questions(main.study, main.roles, name, fdr=FDR, improvements=better)
-                for better in (False, True)
-            ]
-        rows, scores, *changes = collected_together(plans)
-        if main.errored:
-            as_failed, scores = changes
-            rows, changes = _drawn_as_failed(rows, as_failed), []
-        tests = dict(zip(_CHANGES, changes, strict=False))
+        rows, scores, tests = _gate_frames(summary, main, name, metric, settings, margin, gates)
         label = metric.heading(metric.row_sizes[0], main.each)
         candidates = rows[rows.columns[rows.columns.index("baseline") - 1]].n_unique()
         about = replace(about, metric=f"difference in {label}", candidates=candidates)
@@ -298,6 +272,43 @@ class CaseFacts:
 def _case_counts(rows: pl.DataFrame) -> Changed:
     numbers = rows.select("question", "rate_baseline", "trials_baseline", "rate", "trials").rows()
     return [(name, (round(was * n), n), (round(now * m), m)) for name, was, n, now, m in numbers]
+
+
+def _gate_frames(
+    summary: LogSummary, main: Scope, baseline: str, metric: Metric, settings: Settings,
+    margin: float, gates: pl.DataFrame | None,
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:  # fmt: skip
+    """The rows of a gate and of a report, and the tests of single questions."""
+    steps = summary.steps is not None or main.name
+    log, roles = (
+        (main.study, main.roles) if steps else (Study(common_questions(summary)), summary.roles)
+    )
+    options = replace(settings, prior=None).report  # a gate takes no prior
+    weights = summary.label_weights(settings.overall)
+    overall = (weights or settings.overall) if roles.by else None
+
+    def plans_of(asked: Roles) -> list[pl.LazyFrame]:
+        return [
+            gate(log, asked, baseline, metric, margin=margin, overall=overall, **options),
+            report(log, asked, [metric], overall=overall, **options),
+        ]
+
+    plans = plans_of(replace(roles, missing=BOUNDED) if main.errored else roles)
+    if gates is not None:
+        plans[0] = gates.lazy()
+    fractions = holds_fractions(main.counts, main.roles)
+    if main.errored:  # differences and scores are drawn as if errored trials had failed
+        plans += plans_of(roles)
+    elif not (main.judged or fractions) and knows_success(main.counts, main.roles):
+        plans += [
+            regressed_questions(main.study, main.roles, baseline, fdr=FDR, improvements=better)
+            for better in (False, True)
+        ]
+    rows, scores, *further = collected_together(plans)
+    if main.errored:
+        as_failed, scores = further
+        return _drawn_as_failed(rows, as_failed), scores, {}
+    return rows, scores, dict(zip(_CHANGES, further, strict=False))
 
 
 def _drawn_as_failed(rows: pl.DataFrame, as_failed: pl.DataFrame) -> pl.DataFrame:
