@@ -194,6 +194,12 @@ def known_text(name: object, known: Iterable[object]) -> str:
     return f"{listed}{f' and {rest:,} more' if rest > 0 else ''}{hint}"
 
 
+def row_place(row: Mapping[str, object], names: Iterable[str]) -> str:
+    """The words " at name=value, ..." for a row; empty without names."""
+    place = ", ".join(f"{name}={row[name]!r}" for name in names)
+    return f" at {place}" if place else ""
+
+
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error for a name that a module or an accessor lacks, with the nearest that it has."""
     return AttributeError(f"{owner} has no attribute {name!r}{nearest_hint(name, known)}")

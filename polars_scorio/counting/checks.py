@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_scorio.arguments import row_place
 from polars_scorio.counting.log import Study, Trials
 from polars_scorio.counting.roles import Roles
 
@@ -163,8 +164,8 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     (rule, same), *besides = violations
     first = same.sort(*trials.groups, PLACE, nulls_last=False).head(1)
     named = first.row(0, named=True)
-    place = {**{key: named[key] for key in trials.keys}, trials.question.name: named[PLACE]}
-    where = ", ".join(f"{name}={value!r}" for name, value in place.items())
+    question = trials.question.name
+    where = row_place({**named, question: named[PLACE]}, [*trials.keys, question])
     details = "".join(
         part if isinstance(part, str) else part.quote_value(first) for part in rule.details
     )
@@ -173,7 +174,7 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     )
     way_out = rule.way_out if isinstance(rule.way_out, str) else rule.way_out()
     raise ValueError(
-        f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first at "
+        f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first"
         f"{where}{details}. {way_out}{further} See describe() for what there is."
     )
 

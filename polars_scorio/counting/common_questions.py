@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import row_place
 from polars_scorio.counting.checks import ANOTHER, AS_ROWS, UNCLUSTERED, Number, over_parts
-from polars_scorio.counting.log import CLUSTER, Role, Trials
+from polars_scorio.counting.log import CLUSTER, Trials
 from polars_scorio.counting.refusals import is_unscored
 from polars_scorio.maths.array_rows import Ints
 
@@ -42,14 +43,13 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
     lacking = missing_questions(groups, trials)
     first = lacking.sort(*trials.keys).row(0, named=True)
     names = ", ".join(map(repr, first[PARTIAL][:_NAMED])) + ", ..." * (len(first[PARTIAL]) > _NAMED)
-    place = ", ".join(f"{key}={first[key]!r}" for key in trials.keys)
     raise ValueError(
         f"{lacking.height:,} model{'s lack' if lacking.height > 1 else ' lacks'} questions that "
-        f"others have, the first at {place}: {len(first[PARTIAL]):,} missing ({names}). Means over "
-        'different questions cannot be compared: pass unmatched="drop" to keep those that all '
-        'models have, or filter the log. describe(per="question") lists them. Samples of one '
-        'population are compared with target="population" and unmatched="unpaired", by compare, '
-        "rank and gate."
+        f"others have, the first{row_place(first, trials.keys)}: {len(first[PARTIAL]):,} missing "
+        f'({names}). Means over different questions cannot be compared: pass unmatched="drop" to '
+        'keep those that all models have, or filter the log. describe(per="question") lists them. '
+        'Samples of one population are compared with target="population" and '
+        'unmatched="unpaired", by compare, rank and gate.'
     )
 
 
@@ -85,19 +85,15 @@ def in_one_cluster(
     """
     if trials.cluster is None:
         return questions
-    cluster = pl.col(CLUSTER)
-    named = questions.with_columns(cluster.cast(cluster_dtype(trials.cluster)))
+    cluster, dtype = pl.col(CLUSTER), trials.cluster.dtype
+    # Polars 1.35 has no least of categorical words.
+    named = questions.with_columns(cluster.cast(pl.String if dtype == pl.Categorical else dtype))
     return named.group_by(*trials.groups, trials.question.name).agg(
         *over_parts(numbers),
         cluster.min(),
         pl.when(cluster.n_unique() > 1).then(cluster.max()).alias(ANOTHER),
         cluster.is_null().any().alias(UNCLUSTERED),
     )
-
-
-def cluster_dtype(cluster: Role) -> pl.DataType:
-    """The dtype of clusters inside a plan: Polars 1.35 has no least of categorical words."""
-    return pl.String() if cluster.dtype == pl.Categorical else cluster.dtype
 
 
 def cluster_keys(trials: Trials) -> list[str]:
@@ -113,12 +109,11 @@ def refuse_divided(rows: pl.DataFrame, trials: Trials) -> None:
     divided = both.filter(pl.col(CLUSTER) != pl.col(ANOTHER)).sort(question)
     if divided.height and trials.cluster is not None:
         first = divided.row(0, named=True)
-        place = ", ".join(f"{name}={first[name]!r}" for name in question)
         raise ValueError(
             f"{divided.height:,} question{'s are' if divided.height > 1 else ' is'} in different "
-            f"clusters under different models in {trials.cluster.name!r}, the first at {place}: "
-            f"{first[CLUSTER]!r} and {first[ANOTHER]!r}. The same question belongs to the same "
-            "cluster, whoever was asked."
+            f"clusters under different models in {trials.cluster.name!r}, the first"
+            f"{row_place(first, question)}: {first[CLUSTER]!r} and {first[ANOTHER]!r}. The same "
+            "question belongs to the same cluster, whoever was asked."
         )
 
 

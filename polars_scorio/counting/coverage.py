@@ -9,7 +9,7 @@ from typing import overload
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
-from polars_scorio.arguments import Per, check_choice
+from polars_scorio.arguments import Per, check_choice, row_place
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import (
     CATEGORY,
@@ -157,10 +157,9 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
         wrong = rows.filter(_BAD)
         if wrong.height:
             first = wrong.row(0, named=True)
-            place = ", ".join(f"{name}={first[name]!r}" for name in keys)
             raise ValueError(
                 f"{wrong.height:,} row{'s have' if wrong.height > 1 else ' has'} wrong totals, "
-                f"the first{' at ' * bool(place)}{place}: {n}={first[n]!r}, "
+                f"the first{row_place(first, keys)}: {n}={first[n]!r}, "
                 f"{successes}={first[successes]!r}. They are whole numbers with "
                 f"0 <= {successes} <= {n}."
             )

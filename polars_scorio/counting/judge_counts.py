@@ -42,14 +42,14 @@ class ModelJudges:
 
     def of_model(self, model: object) -> Judge:
         """The sample of a model."""
-        for name, sample in self.samples:
-            if name == model:
-                return sample
-        names = [name for name, _ in self.samples]
-        raise ValueError(
-            f"judge: there is no calibration sample of the model {model!r}, only of {names}. Add "
-            "its rows, or leave the column model out if one sample serves all models"
-        )
+        known = dict(self.samples)
+        if model not in known:
+            raise ValueError(
+                f"judge: there is no calibration sample of the model {model!r}, only of "
+                f"{[*known]}. Add its rows, or leave the column model out if one sample serves all "
+                "models"
+            )
+        return known[model]
 
 
 JudgeSample: TypeAlias = Judge | ModelJudges
@@ -157,16 +157,14 @@ def _counted_sample(frame: pl.DataFrame) -> JudgeSample:
 def _truth_values(frame: pl.DataFrame, name: str) -> pl.Series:
     """A column of a frame of counts as truth values."""
     column = frame[name]
-    if column.null_count() or not (column.dtype == pl.Boolean or column.dtype.is_integer()):
+    known = column.dtype == pl.Boolean or column.dtype.is_integer()
+    if not known or column.null_count() or not column.cast(pl.Int64).is_in([0, 1]).all():
         raise ValueError(
             f"judge: {name} must be true or false (or 1 or 0) in each row, got {column.dtype} with "
             f"{column.null_count()} nulls. Say which labels are right, as in "
             f'pl.col("{name}") == "correct"'
         )
-    values = column.cast(pl.Int64)
-    if not values.is_in([0, 1]).all():
-        raise ValueError(f"judge: {name} must be true or false (or 1 or 0) in each row")
-    return values == 1
+    return column.cast(pl.Boolean)
 
 
 def _sample_of_counts(counts: pl.DataFrame) -> Judge:

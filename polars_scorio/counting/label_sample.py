@@ -109,13 +109,11 @@ def _chosen_rows(indexed: pl.LazyFrame, trials: Trials, n: int, seed: int) -> pl
     groups, order = list(trials.groups), [":question", _VERDICT, *([TRIAL] if ids else [])]
     known = rows.filter(pl.col(CATEGORY).is_not_null()).with_columns(judged.alias(_VERDICT))
     table = known.sort(*groups, *order, _ROW).collect()
-    random = np.random.default_rng(seed).random(len(table))
+    random = pl.lit(pl.Series(np.random.default_rng(seed).random(len(table))))
     # A random trial of each question comes first, then the second of each, in a random order.
     turn = pl.col(_ORDER).rank("ordinal").over(*groups, ":question", _VERDICT)
-    table = table.with_columns(pl.Series(_ORDER, random)).with_columns(
-        pl.when(pl.col(TRUTH).is_not_null()).then(-1.0).otherwise(_ORDER).alias(_ORDER)
-    )
-    table = table.with_columns(turn.alias(_TURN))
+    drawn = pl.when(pl.col(TRUTH).is_not_null()).then(-1.0).otherwise(random)
+    table = table.with_columns(drawn.alias(_ORDER)).with_columns(turn.alias(_TURN))
     place = pl.struct(_TURN, _ORDER).rank("ordinal").over(*groups, _VERDICT)
     every, number = (pl.len().cast(pl.Int64).over(*keys) for keys in (groups, [*groups, _VERDICT]))
     unlabelled = every - number

@@ -355,15 +355,14 @@ def holds_rewards(trials: Trials) -> bool:
 
 def _graded_part(part: Role, roles: Roles, owner: str) -> Role:
     """The category as it is counted: a level, whether a threshold is reached, or the column."""
+    for keyword in ("levels", "threshold", "bounds"):
+        if getattr(roles, keyword) is not None:
+            refuse_ungraded(keyword, part.name, part.dtype, owner)
     if roles.levels is not None:
-        refuse_ungraded("levels", part.name, part.dtype, owner)
         return Role(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
     if roles.threshold is not None:
-        refuse_ungraded("threshold", part.name, part.dtype, owner)
         reached = reaches_threshold(part.expr, part.dtype, roles.threshold)
         return Role(reached.alias(part.name), part.name, pl.Boolean())
-    if roles.bounds is not None:
-        refuse_ungraded("bounds", part.name, part.dtype, owner)
     return part
 
 

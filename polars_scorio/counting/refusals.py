@@ -19,6 +19,7 @@ from pathlib import PurePath
 
 import polars as pl
 
+from polars_scorio.arguments import row_place
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     ANOTHER,
@@ -41,7 +42,7 @@ from polars_scorio.counting.checks import (
     summed_number,
     violations_of,
 )
-from polars_scorio.counting.log import CLUSTER, MISREAD, TRIAL, Trials
+from polars_scorio.counting.log import CATEGORY, CLUSTER, MISREAD, TRIAL, Trials
 from polars_scorio.counting.roles import COLUMN_ROLES, TRIAL_NAMES, is_label
 
 DIGEST = ":digest"
@@ -158,16 +159,12 @@ def _read_again(trials: Trials, first: pl.DataFrame) -> pl.DataFrame:
     ]
     rows = trials.rows().filter(*near).with_columns(*id_hash(trials))
     totals = [pl.len().cast(pl.Int64).alias(ROWS), *over_trials(hash_sum(trials))]
-    again = rows.group_by(keys).agg(*totals, *_exact_identities()).collect(engine="streaming")
+    distinct = pl.col(TRIAL).implode(**_IN_ANY_ORDER).list.n_unique()
+    identities = distinct.alias(IDS), pl.col(TRIAL).null_count().alias(NO_ID)
+    again = rows.group_by(keys).agg(*totals, *identities).collect(engine="streaming")
     second = again.join(first, on=keys, how="semi", nulls_equal=True)
     _refuse_changed(first, second, trials)
     return second
-
-
-def _exact_identities() -> list[pl.Expr]:
-    """How many distinct trial ids a question has, and how many are null."""
-    distinct = pl.col(TRIAL).implode(**_IN_ANY_ORDER).list.n_unique()
-    return [distinct.alias(IDS), pl.col(TRIAL).null_count().alias(NO_ID)]
 
 
 def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -> None:
@@ -179,13 +176,12 @@ def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -
     if changed.is_empty():
         return
     worst = changed.row(0, named=True)
-    place = ", ".join(f"{key}={worst[key]!r}" for key in (*trials.keys, trials.question.name))
     raise ValueError(
         f"{trials.owner}the trial ids of {first.height:,} question{'s' * (first.height > 1)} had "
-        f"to be read twice, and those of {changed.height:,} differ the second time, the first at "
-        f"{place}: {worst[ROWS]:,} rows, then {worst[f'{ROWS}{again}'] or 0:,}. Does the log "
-        "change, or can it be read once only? Collect it first, or skip the check with "
-        "validate=False."
+        f"to be read twice, and those of {changed.height:,} differ the second time, the first"
+        f"{row_place(worst, [*trials.keys, trials.question.name])}: {worst[ROWS]:,} rows, then "
+        f"{worst[f'{ROWS}{again}'] or 0:,}. Does the log change, or can it be read once only? "
+        "Collect it first, or skip the check with validate=False."
     )
 
 
@@ -218,7 +214,7 @@ def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
         counts = repr(trials.count.name) if trials.count else "that of the prior trials"
         raise ValueError(
             f"the log has more trials than {MOST:,}, the most of them"
-            f"{group_place(first, trials)}: {first[total]:,}. That is all that 64 bits hold. Is "
+            f"{row_place(first, trials.keys)}: {first[total]:,}. That is all that 64 bits hold. Is "
             f"{counts} a column of counts?"
         )
 
@@ -230,7 +226,7 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
         number = groups.height
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
-            f"question, the first{group_place(first, trials)}: "
+            f"question, the first{row_place(first, trials.keys)}: "
             'unscored="drop" leaves nothing of it. Filter it out. See describe() for what there is.'
         )
 
@@ -263,12 +259,6 @@ def too_many_trials(what: str) -> Rule:
         f"more than {MOST_TRIALS:,} trials with {what}",
         "Their squares have no exact sum. Leave trials out.",
     )
-
-
-def group_place(group: dict[str, object], trials: Trials) -> str:
-    """The words " at key=value, ..." for a group; empty if there is only one group."""
-    place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
-    return f" at {place}" if place else ""
 
 
 def _key_rules(trials: Trials) -> list[Rule]:
@@ -453,7 +443,7 @@ def is_unscored() -> pl.Expr:
     return pl.col(ROWS) - pl.col(MISSING) < 1
 
 
-_CATEGORY, _KEY, _ROWS = ":category", ":key", ":rows"
+_KEY = ":key"
 _RUN_COLUMNS = ("run", "source")  # what readers of logs say of the file of a trial
 _MOST_VALUES, _SAMPLE = 100, 10_000  # values of a stratum, and rows that are counted
 _TWICE = 0.1  # share of cells with several rows, up to which a column still looks like trial ids
@@ -464,19 +454,19 @@ JOINED_IDS = 'trial=pl.concat_str("run", "trial", separator="/")'
 def missing_example(trials: Trials) -> str:
     """The words ", as in missing=0," with a category of the log that is no success."""
     dtype, successes = trials.category.dtype, trials.roles.successes or ()
-    rows = trials.frame.select(trials.category.without_nan.alias(_CATEGORY)).drop_nulls()
+    rows = trials.frame.select(trials.category.without_nan.alias(CATEGORY)).drop_nulls()
     if not is_label(dtype):
         zero, least = (
-            rows.select((pl.col(_CATEGORY) == 0).any(), pl.col(_CATEGORY).min().alias("least"))
+            rows.select((pl.col(CATEGORY) == 0).any(), pl.col(CATEGORY).min().alias("least"))
             .collect(engine="streaming")
             .row(0)
         )
         value = 0 if zero or least is None or 0 <= least <= 1 else least
         return f", as in missing={value!r},"
-    counted = rows.group_by(pl.col(_CATEGORY).cast(pl.String)).len()
-    counts = counted.sort("len", _CATEGORY, descending=[True, False]).collect(engine="streaming")
+    counted = rows.group_by(pl.col(CATEGORY).cast(pl.String)).len()
+    counts = counted.sort("len", CATEGORY, descending=[True, False]).collect(engine="streaming")
     declared = dtype.categories.to_list() if isinstance(dtype, pl.Enum) else []
-    failures = [word for word in [*counts[_CATEGORY], *declared] if word not in successes]
+    failures = [word for word in [*counts[CATEGORY], *declared] if word not in successes]
     return f', as in missing="{failures[0]}",' if failures and successes else ""
 
 
@@ -512,15 +502,15 @@ def _separating_column(trials: Trials) -> tuple[str, list[str]] | None:
     if not candidates:
         return None
     repeated = rows.group_by(keys).agg(
-        pl.len().alias(_ROWS), *(pl.col(name).n_unique() for name in candidates)
+        pl.len().alias(ROWS), *(pl.col(name).n_unique() for name in candidates)
     )
-    unique = repeated.select((pl.col(candidates) == pl.col(_ROWS)).all())
-    numbers = rows.select(pl.len().alias(_ROWS), pl.col(candidates).n_unique())
+    unique = repeated.select((pl.col(candidates) == pl.col(ROWS)).all())
+    numbers = rows.select(pl.len().alias(ROWS), pl.col(candidates).n_unique())
     telling, known = (each.row(0, named=True) for each in pl.collect_all([unique, numbers]))
     # A stratum has several trials for each of its values: a number of the row is none.
-    fitting = [name for name in candidates if telling[name] and 2 * known[name] <= known[_ROWS]]
+    fitting = [name for name in candidates if telling[name] and 2 * known[name] <= known[ROWS]]
     fitting.sort(key=lambda name: (name in _RUN_COLUMNS, known[name]))
-    if not fitting or not known[_ROWS]:  # the rows of other engines are not here
+    if not fitting or not known[ROWS]:  # the rows of other engines are not here
         return None
     sources: list[str] = []
     if fitting[0] in _RUN_COLUMNS and "source" in candidates:
@@ -559,9 +549,9 @@ def unnamed_ids(trials: Trials) -> str:
     ids = {name for name in unused if name.lower() in TRIAL_NAMES}
     names = [name for name in unused if name in few | ids and name not in files]
     sizes = [
-        rows.group_by(*keys, *further).len(_ROWS).select(
-            pl.col(_ROWS).min().alias("least"), pl.col(_ROWS).max().alias("most"),
-            (pl.col(_ROWS) > 1).mean().alias("twice"),
+        rows.group_by(*keys, *further).len(ROWS).select(
+            pl.col(ROWS).min().alias("least"), pl.col(ROWS).max().alias("most"),
+            (pl.col(ROWS) > 1).mean().alias("twice"),
         )
         for further in ([], *([name] for name in names))
     ]  # fmt: skip

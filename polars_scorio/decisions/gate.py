@@ -22,6 +22,7 @@ from polars_scorio.arguments import (
     check_flag,
     check_number,
     planned_looks,
+    row_place,
 )
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, bind_roles, result_schema
@@ -434,11 +435,10 @@ class _Gate:
             return
         keys = self.models.request.trials.keys
         first = beyond.sort(*keys).row(0, named=True)
-        place = ", ".join(f"{key}={first[key]!r}" for key in keys)
         raise ValueError(
             f"gate: {self.models.metric.name} draws k={k} trials of a question, and some "
-            f"question has fewer, the first at {place}. A range has no verdict: take a smaller k, "
-            "count the first trials of each question (first=), or collect more trials"
+            f"question has fewer, the first{row_place(first, keys)}. A range has no verdict: take "
+            "a smaller k, count the first trials of each question (first=), or collect more trials"
         )
 
     def _margins_of_strata(self, stratum: pl.Series) -> Floats:

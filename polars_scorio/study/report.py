@@ -27,6 +27,7 @@ from polars_scorio.arguments import (
     check_flag,
     check_overall,
     known_text,
+    row_place,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.common_questions import Alignment
@@ -370,10 +371,9 @@ def _refuse_infinite(evaluated: Evaluated, *, columns: ReportColumns) -> Evaluat
     if bad.height:
         keys = [*columns.keys, *columns.question]
         first = bad.sort(*keys, maintain_order=True) if keys else bad
-        place = first.select(*keys, "metric", "k").row(0, named=True)
-        where = ", ".join(f"{name}={value!r}" for name, value in place.items())
+        where = row_place(first.row(0, named=True), [*keys, "metric", "k"])
         raise ValueError(
-            f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
+            f"{bad.height:,} results have a negative power of zero, the first{where}: a metric "
             "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
         )
     return evaluated
@@ -525,13 +525,11 @@ def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
     lacking = models.join(all_strata, how="cross").join(groups, on=[*strata, model], how="anti")
     if lacking.height:
         first = lacking.sort(model, *strata).row(0, named=True)
-        place = ", ".join(f"{name}={first[name]!r}" for name in strata)
         names = sorted(map(repr, lacking[model].unique().to_list()))
         raise ValueError(
             f"overall: {len(names):,} model{'s lack' if len(names) > 1 else ' lacks'} a stratum: "
-            f"{', '.join(names)}; the first "
-            f"has no trial at {place}. A number over all strata needs each of them: filter the log "
-            "to those that all models have."
+            f"{', '.join(names)}; the first has no trial{row_place(first, strata)}. A number over "
+            "all strata needs each of them: filter the log to those that all models have."
         )
 
 
@@ -579,7 +577,7 @@ def _refuse_one(groups: pl.DataFrame, trials: Trials) -> None:
     number = groups.height
     raise ValueError(
         f"{number:,} model{'s have' if number > 1 else ' has'} only one cluster of questions in "
-        f"{_cluster_name(trials)!r}, the first{_sample_place(first, trials)}: "
+        f"{_cluster_name(trials)!r}, the first{row_place(first, trials.keys)}: "
         f"{first[CLUSTER]!r}, with {first[_SIZE]:,} questions. One cluster says nothing "
         "of others: name a column that distinguishes several, leave cluster= out, or ask about "
         'these questions with target="benchmark".'
@@ -594,7 +592,7 @@ def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
     worst, number = first.row(0, named=True), groups.height
     warnings.warn(
         f"in {number:,} model{'s' * (number > 1)} one cluster has more than a third of the "
-        f"questions, most{_sample_place(worst, trials)}: {worst[CLUSTER]!r} in "
+        f"questions, most{row_place(worst, trials.keys)}: {worst[CLUSTER]!r} in "
         f"{_cluster_name(trials)!r} has {worst[_SHARE]:.0%} of {worst[_SIZE]:,}. "
         "The mean then hangs on what that one cluster happened to be: "
         f"{worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals about "
@@ -606,8 +604,3 @@ def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
 
 def _cluster_name(trials: Trials) -> str:
     return "" if trials.cluster is None else trials.cluster.name
-
-
-def _sample_place(group: dict[str, object], trials: Trials) -> str:
-    place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
-    return f" at {place}" if place else ""

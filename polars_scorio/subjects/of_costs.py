@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import scipy
 
+from polars_scorio.arguments import row_place
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     Quoted,
@@ -26,7 +27,7 @@ from polars_scorio.counting.checks import (
     summed_number,
 )
 from polars_scorio.counting.log import CATEGORY, Role, Trials
-from polars_scorio.counting.refusals import group_place, refuse_tiny, too_many_trials
+from polars_scorio.counting.refusals import refuse_tiny, too_many_trials
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.comparison import Comparison, from_ranges, sampled
@@ -163,11 +164,11 @@ class CostSums(ViewSubject):
         if large.is_empty():
             return
         first = large.sort(*trials.keys, LARGEST_SHARE).row(0, named=True)
-        place = ", ".join(f"{name}={first[name]!r}" for name in trials.keys)
+        place = row_place(first, trials.keys)
         number = f"{large.height:,} {'group' if large.height == 1 else 'groups'}"
         warnings.warn(
             f"one trial makes up more than {_MUCH:.0%} of the cost in {number}"
-            f"{', the first at ' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
+            f"{', the first' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
             "hangs on such trials, and there may be dearer ones: the upper end is far away, and "
             "more questions bring it nearer. Look at that trial: is its cost right?",
             CostWarning,
@@ -278,8 +279,8 @@ def _refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
         number = free.height
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} costs of 0 alone in "
-            f"{trials.cost.name!r}, the first{group_place(first, trials)}: of nothing there is no "
-            "ratio. Fill in what its trials cost, or filter it out."
+            f"{trials.cost.name!r}, the first{row_place(first, trials.keys)}: of nothing there is "
+            "no ratio. Fill in what its trials cost, or filter it out."
         )
 
 
