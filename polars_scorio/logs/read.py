@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatch
@@ -17,7 +18,6 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError, check_choice
 from polars_scorio.counting.roles import TRIAL_NAMES
-from polars_scorio.logs.inspect_files import is_inspect_log
 from polars_scorio.logs.json_files import describe_content
 from polars_scorio.logs.paths import (
     DAMAGE,
@@ -35,6 +35,7 @@ from polars_scorio.study.request import RoleOptions
 Sign = Callable[[Any], object]  # whether a record is of a tool
 _MOST_NAMES = 200  # of each at most three files are opened
 _ROLES = RoleOptions.__optional_keys__
+_HEAD_BYTES = 4_096  # of a log of inspect_ai, to recognise it
 _PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
 
 
@@ -254,6 +255,16 @@ def _first_record(file: Path) -> Any:
             return _parsed_json(source, lines=plain.suffix == ".jsonl")
     except (*DAMAGE, ValueError, RecursionError, pl.exceptions.PolarsError):
         return None  # the reader says what is wrong, if the name alone shows the tool
+
+
+def is_inspect_log(file: Path) -> bool:
+    """Whether a file begins as the JSON logs of inspect_ai do."""
+    try:
+        with open_plain(file) as source:
+            head = source.read(_HEAD_BYTES)
+    except DAMAGE:
+        return False
+    return re.match(rb'\s*\{\s*"version"', head) is not None and b'"eval"' in head
 
 
 def _parsed_json(source: Iterable[bytes], *, lines: bool) -> Any:

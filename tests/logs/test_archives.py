@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from polars_scorio.logs.inspect_files import Archive
+from polars_scorio.logs.inspect_ai import Archive
 from tests.logs.inspect_samples import write_zstd_archive
 
 

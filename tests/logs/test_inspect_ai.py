@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.inspect_files import find_inspect_logs, read_inspect_log
+from polars_scorio.logs.inspect_ai import find_inspect_logs, read_inspect_log
 from tests.logs.inspect_samples import sample, write_samples, write_zstd_archive
 
 NAN = float("nan")

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_scorio.logs import json_files
-from polars_scorio.logs.inspect_files import slim_sample
+from polars_scorio.logs.inspect_ai import slim_sample
 from polars_scorio.logs.json_files import (
     FileRows,
     describe_content,
