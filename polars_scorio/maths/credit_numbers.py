@@ -29,7 +29,7 @@ from polars_scorio.maths.interval import (
     MeanNoise,
     UnitSample,
     Weighted,
-    credit_intervals,
+    credit_estimates,
     mean_noises,
     population_ends,
     question_units,
@@ -109,7 +109,7 @@ class Numbers(NamedTuple):
         lo = np.where(lo > self.estimate, self.estimate, lo)
         return self._replace(lo=lo, hi=np.where(hi < self.estimate, self.estimate, hi))
 
-    def with_bias(self, bias: Floats) -> Numbers:
+    def with_bias(self, bias: Floats | float) -> Numbers:
         """The numbers of an estimate in [0, 1], with its largest bias added to both ends."""
         return self._replace(lo=np.maximum(self.lo - bias, 0.0), hi=np.minimum(self.hi + bias, 1.0))
 
@@ -170,10 +170,12 @@ class Measurement:
         asked, numbers = self.questions, list[Numbers]()
         if self.target == "population":
             return [self._of_population(gains) for gains in draws]
-        each = credit_intervals(asked, draws, (1 - np.asarray(self.confidence)) / 2)
-        for gains, (noisy, lo, hi) in zip(draws, each, strict=True):
-            bias = asked.mean(largest_bias(gains, asked.states.n))
-            numbers.append(Numbers(noisy.mu, noisy.sigma, lo, hi, noisy).with_bias(bias))
+        every = credit_estimates(asked, draws)
+        ends = every.ends((1 - np.asarray(self.confidence)) / 2)
+        for place, (gains, lo, hi) in enumerate(zip(draws, *ends, strict=True)):
+            one, biased = every.at(place), isinstance(gains, RootDraw)
+            bias = asked.mean(largest_bias(gains, asked.states.n)) if biased else 0.0
+            numbers.append(Numbers(one.mu, one.sigma, lo, hi, one).with_bias(bias))
         return numbers
 
     def _of_population(self, gains: GainsOf) -> Numbers:
@@ -227,17 +229,15 @@ def blend_estimate(asked: Weighted, blended: BlendOfMeans) -> Estimate:
     # To first order a blend is a weighted sum of its metrics, itself a credit.
     draws, size = [fixed_gains(blended.x), fixed_gains(blended.y)], asked.effective
     means = [asked.mean(state_estimates(asked.states, draw)[0]) for draw in draws]
-    expected = [mean_noise.mean for mean_noise in mean_noises(asked, draws)]
+    expected = mean_noises(asked, draws).mean
     # One more question, as the populations expect it: no mean is zero then.
     centre = [(size * u + m) / (size + 1) for u, m in zip(means, expected, strict=True)]
     numbers = np.full((4, size.size), np.nan)
     for group, (first, second) in enumerate(zip(*blended.slopes(*centre), strict=True)):
         if not np.isnan(first + second):
             linear = fixed_gains(first * blended.x + second * blended.y)
-            (mean_noise,) = mean_noises(
-                Weighted(asked.states.of_groups(np.array([group]))), [linear]
-            )
-            numbers[:, group] = [each[0] for each in mean_noise]
+            alone = Weighted(asked.states.of_groups(np.array([group])))
+            numbers[:, group] = [each.item() for each in mean_noises(alone, [linear])]
     variance, factor, *_ = numbers
     value = blend_means(means[0], means[1], blended.powers)
     mean = blend_means(expected[0], expected[1], blended.powers)

@@ -98,7 +98,7 @@ def state_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
     up, down = np.empty((2, n.size))
     for rows, drawn in _same_draws(gains, n):
         up[rows], down[rows] = drawn_credit(n[rows], c[rows], drawn)
-    sure = sure_credit(gains, n)
+    sure = gains.sure(n) if isinstance(gains, EndDraw) else 0.0
     return up + sure, down - sure
 
 
@@ -108,6 +108,12 @@ class EndDraw:
 
     gains: GainsOf
     upper: bool
+
+    @property
+    def enough(self) -> int:
+        """Trials of a question from which on the draw is one of all questions."""
+        drawn = self.gains(1)
+        return drawn.size if drawn is self.gains(2) else np.iinfo(np.int64).max
 
     def __call__(self, n: int) -> Floats:
         """Gains of a draw from n trials: with too few, of the nearest draw that is a bound."""
@@ -119,24 +125,19 @@ class EndDraw:
             return drawn[:n]
         return np.append(np.zeros(n - 1), drawn[-1] if success == drawn.size and self.upper else 0)
 
-    def sure(self, n: int) -> float:
-        """Credit that questions have without any trial."""
-        drawn = self.gains(n)
-        return float(self.upper and drawn.size > n and only_success(drawn) != drawn.size)
-
-
-def sure_credit(gains: GainsOf, n: Ints) -> Floats:
-    """Credit that questions with so many trials have in any case: only of an `EndDraw`."""
-    if not isinstance(gains, EndDraw):
-        return np.zeros(n.size)
-    levels, place = np.unique(n, return_inverse=True)
-    return np.array([gains.sure(size) for size in levels.tolist()])[place]
+    def sure(self, n: Ints) -> Floats:
+        """Credit that questions with so many trials have in any case."""
+        levels, place = np.unique(np.minimum(n, self.enough), return_inverse=True)
+        draws = [(size, self.gains(size)) for size in levels.tolist()]
+        sure = [self.upper and d.size > size and only_success(d) != d.size for size, d in draws]
+        return np.array(sure, np.float64)[place]
 
 
 def _same_draws(gains: GainsOf, n: Ints) -> list[tuple[slice | Ints, Floats]]:
     """The questions, of n trials each, from which the same draw is made, and its gains."""
     if gains(1) is gains(2):
         return [(slice(None), gains(1))]
+    n = np.minimum(n, gains.enough) if isinstance(gains, EndDraw) else n
     kinds: dict[bytes, list[int]] = {}
     for size in np.unique(n).tolist():
         kinds.setdefault(gains(size).tobytes(), []).append(size)
@@ -147,8 +148,14 @@ def _same_draws(gains: GainsOf, n: Ints) -> list[tuple[slice | Ints, Floats]]:
 
 def drawn_credit(n: Ints, c: Ints, gains: Floats) -> tuple[Floats, Floats]:
     """The unbiased estimate of questions from which the same draw is made, and its complement."""
-    missed = _unearned_credit(gains) + expected_credit(n, n - c, gains[::-1])
-    return expected_credit(n, c, gains), missed
+    power, unearned = Power.from_gains(gains), _unearned_credit(gains)
+    if power is None:
+        return expected_credit(n, c, gains), unearned + expected_credit(n, n - c, gains[::-1])
+    avoided, known, credit = n - c if power.every else c, n >= power.k, np.full((2, n.size), np.nan)
+    credit[:, known] = no_success_drawn(n[known], avoided[known], power.k)
+    credit *= power.gain
+    missed, earned = credit[::-1] if power.every else credit
+    return earned, unearned + missed
 
 
 def _unearned_credit(gains: Floats) -> float:

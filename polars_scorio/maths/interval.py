@@ -27,7 +27,6 @@ from polars_scorio.maths.credits import (
     credit_table,
     fixed_gains,
     state_estimates,
-    sure_credit,
 )
 from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.families import inverted_z, standardized_differences, student_z
@@ -145,18 +144,17 @@ class Weighted:
         return np.asarray((self.states.trials == self.states.size) & equal)
 
     def mean(self, values: Floats) -> Floats:
-        """Mean of each group of values of each state, (S,) to (G,)."""
+        """Mean of each group of values of each state, (..., S) to (..., G)."""
         states, strata = self.states, self.strata
         if strata is None or not states.groups:
             return states.mean(values)
         each = strata.shares[strata.states.group] * strata.states.questions
         weight = np.bincount(strata.pair_places(states), each, states.group.size)
-        sums = np.bincount(states.group, weight * values[states.state], states.groups)
-        return sums.astype(np.float64)
+        return states.sum_questions(values, weight)
 
 
 class MeanNoise(NamedTuple):
-    """Variance of the mean of each group, (G,); NaN if k exceeds the trials of a question."""
+    """Variance of means, (D, G) or (G,); NaN if k exceeds the trials of a question."""
 
     variance: Floats
     factor: Floats  # uncertainty of the variance, at least 1
@@ -164,12 +162,12 @@ class MeanNoise(NamedTuple):
     rest: Floats  # complement of the mean
 
 
-def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> list[MeanNoise]:
-    """Variance of the means of metrics that are a credit; those of one call share most work."""
+def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> MeanNoise:
+    """Variance of the means of D metrics that are a credit, (D, G): they share most work."""
     return _noises_of_means(asked.questions, draws)
 
 
-def _noises_of_means(every: _Questions, draws: Sequence[GainsOf]) -> list[MeanNoise]:
+def _noises_of_means(every: _Questions, draws: Sequence[GainsOf]) -> MeanNoise:
     """The variances, from the questions by state."""
     results = np.full((4, every.groups, len(draws)), np.nan)
     for groups, questions in every.blocks():
@@ -177,7 +175,7 @@ def _noises_of_means(every: _Questions, draws: Sequence[GainsOf]) -> list[MeanNo
         cells = (min(questions.n.size, _STATES) + questions.groups) * evidence.live.places.size
         for some in row_slices(len(draws), cells // _CACHED):
             results[:, groups, some] = _noise_of_mean(evidence, _metric_sums(evidence, draws[some]))
-    return [MeanNoise(*each) for each in results.transpose(2, 0, 1)]
+    return MeanNoise(*results.transpose(0, 2, 1))
 
 
 def expected_correlations(asked: Weighted) -> Floats:
@@ -237,25 +235,30 @@ def _metric_sums(evidence: _Evidence, draws: Sequence[GainsOf]) -> _MetricSums:
     largest, parts = np.zeros((questions.n.size, len(draws))), list[list[Floats]]()
     for rows, chances in evidence.blocks():
         number, one, two, four = (evidence.powers[power][:, rows] for power in (0, 1, 2, 4))
-        table = credit_table(chances, draws, evidence.live)
+        asked = [
+            each.gains if isinstance(each, EndDraw) and each.enough <= chances.n[0] else each
+            for each in draws
+        ]
+        distinct = [*dict.fromkeys(asked)]
+        place = [distinct.index(each) for each in asked]
+        table = credit_table(chances, distinct, evidence.live)
         states, _, _, populations = table.means.shape
         noise = np.ascontiguousarray(table.means[:, 2]).reshape(states, -1)
         means = _state_means(weights, table.means, number)
         hidden, unbiased = np.isnan(table.unbiased), np.nan_to_num(table.unbiased)
         flat = (one @ table.flat[:, 0], one @ table.flat[:, 1], two @ table.flat[:, 2])
-        largest[rows] = np.nan_to_num(table.largest)
-        parts.append(
-            [
-                (two @ noise).reshape(len(weights), -1, populations),
-                *map(_state_sums, (one, one, two, four), (*means, means[2] ** 2)),
-                *flat,
-                four @ table.flat[:, 2] ** 2,
-                two @ unbiased,
-                four @ unbiased**2,
-                number @ hidden.astype(np.float64),
-                number @ table.short.astype(np.float64),
-            ]
-        )
+        largest[rows] = np.nan_to_num(table.largest)[:, place]
+        sums = [
+            (two @ noise).reshape(len(weights), -1, populations),
+            *map(_state_sums, (one, one, two, four), (*means, means[2] ** 2)),
+            *flat,
+            four @ table.flat[:, 2] ** 2,
+            two @ unbiased,
+            four @ unbiased**2,
+            number @ hidden.astype(np.float64),
+            number @ table.short.astype(np.float64),
+        ]
+        parts.append(sums if distinct == asked else [np.take(each, place, axis=1) for each in sums])
     totals = [reduce(np.add, each) for each in zip(*parts, strict=True)]
     return _MetricSums(*[*totals, questions.largest(largest)])
 
@@ -315,7 +318,8 @@ def _squares_apart(mean_square: Floats, squared_mean: Floats) -> Floats:
 class NoisyMean(ABC):
     """A metric of each group and the noise of its estimate, (G,), on the unit scale of its range.
 
-    The estimate has its complement beside it: ``1 - x`` would lose the digits of a small rest.
+    Arrays of several metrics are (D, G). The estimate has its complement beside it: ``1 - x`` would
+    lose the digits of a small rest.
     """
 
     estimate: Floats  # unbiased; NaN if k exceeds the trials of some question
@@ -393,32 +397,17 @@ class Estimate(NoisyMean):
         return self.low + self.width * lo, self.low + self.width * hi
 
 
-def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> list[Estimate]:
-    """Estimates of metrics that are a credit, about these questions."""
-    noisy = _stacked_estimates(asked, draws)
-    return [noisy.at(place) for place in range(len(draws))]
-
-
-def credit_intervals(
-    asked: Weighted, draws: Sequence[GainsOf], tail: Floats | float
-) -> list[tuple[Estimate, Floats, Floats]]:
-    """`credit_estimates` with the ends of their intervals, by the chance beyond either end."""
-    noisy = _stacked_estimates(asked, draws)
-    ends = zip(*noisy.ends(tail), strict=True)
-    return [(noisy.at(place), lo, hi) for place, (lo, hi) in enumerate(ends)]
-
-
-def _stacked_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> Estimate:
-    """`credit_estimates` in one, whose arrays have a row for each metric."""
-    noises = [*map(np.stack, zip(*mean_noises(asked, draws), strict=True))]
-    each = [map(asked.mean, state_estimates(asked.states, gains)) for gains in draws]
-    estimate, rest = map(np.stack, zip(*each, strict=True))
+def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> Estimate:
+    """Estimates of D metrics that are a credit, about these questions, (D, G)."""
+    noises = mean_noises(asked, draws)
+    each = [asked.mean(np.stack(state_estimates(asked.states, gains))) for gains in draws]
+    estimate, rest = np.stack(each, axis=1)
     for place, gains in enumerate(draws):
         if isinstance(gains, EndDraw):
-            sure = asked.mean(sure_credit(gains, asked.states.n))
-            noises[2][place] += sure
-            noises[3][place] -= sure
-    noisy = Estimate.from_noise(estimate, rest, MeanNoise(*noises), asked.effective)
+            sure = asked.mean(gains.sure(asked.states.n))
+            noises.mean[place] += sure
+            noises.rest[place] -= sure
+    noisy = Estimate.from_noise(estimate, rest, noises, asked.effective)
     # One trial each: W. Hoeffding (1956), Ann. Math. Statist. 27, 713-721 (rule 7).
     single, size = asked.single & ~np.isnan(estimate), asked.states.size
     if single.any():
@@ -436,8 +425,7 @@ def expected_effective(number: Floats, rate: float) -> float:
     size, c = number.sum(), np.arange(number.size)
     weight = np.full(number.size, 1 / size)
     asked = _Questions(np.full_like(c, c[-1]), c, 0 * c, c, number, weight, 1)
-    (noise,) = _noises_of_means(asked, [fixed_gains(any_success(1))])
-    estimate = np.array([rate])
+    noise, estimate = _noises_of_means(asked, [fixed_gains(any_success(1))]), np.array([[rate]])
     return Estimate.from_noise(estimate, 1 - estimate, noise, size).effective.item()
 
 

@@ -147,10 +147,10 @@ class StateChances:
         else:
             weighed = likelihood @ (values[:, None] * mass).reshape(-1, values.shape[1]).T
         part = weighed.reshape(len(likelihood), asked, len(mass))
-        mean = part[..., live.kind]
-        mean *= 1 - live.share
-        mean += live.share * part[..., -1:]
-        mean /= self.mixtures[rows][:, None, live.places]
+        chance = self.mixtures[rows][:, None, live.places]
+        mean = np.take(part, live.kind, axis=-1)  # an index alone would return the kinds outermost
+        mean *= (1 - live.share) / chance
+        mean += part[..., -1:] * (live.share / chance)
         return mean, part[..., -1] / self.components[rows, -1:]
 
 

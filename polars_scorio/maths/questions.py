@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -44,11 +45,14 @@ class QuestionGroups(ABC):
         """Standard deviation of that mean, shape (G,)."""
         return np.sqrt(self.variance(variances))
 
-    def sum_questions(self, values: Floats | Ints) -> Floats:
-        """Sum over the questions of each group, of a value for each kind, shape (G,)."""
+    def sum_questions(self, values: Floats | Ints, weight: Floats | Ints | None = None) -> Floats:
+        """Sum over the questions of each group, of a value for each kind, (..., S) to (..., G).
+
+        Each pair has a `weight`, by default its number of questions.
+        """
         # Pair after pair, always in the same order, so that the last bit is the same too.
-        each = values[..., self.state] * self.questions
-        rows = each.reshape(int(np.prod(values.shape[:-1])), self.state.size)
+        each = values[..., self.state] * (self.questions if weight is None else weight)
+        rows = each.reshape(prod(values.shape[:-1]), self.state.size)
         sums = [np.bincount(self.group, row, self.groups) for row in rows]
         return np.asarray(sums, np.float64).reshape(*values.shape[:-1], self.groups)
 
@@ -249,12 +253,16 @@ class Subgroups(Generic[GroupsT_co]):
 
     @property
     def effective(self) -> Floats:
-        """Number of equally large clusters that they count as, (G,): see `effective_number`."""
-        return effective_number(self.states.size, self.owner, self.groups)
+        """Number of equally large clusters that the clusters of each group count as, (G,)."""
+        # ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, 11.7.
+        # With half of the questions in one cluster, Student's t with K - 1 degrees covered .71, not
+        # .95.
+        squares = np.bincount(self.owner, self.states.size.astype(np.float64) ** 2, self.groups)
+        return np.asarray(self.size**2 / squares)
 
     def variance(self, groups: QuestionGroups, values: Floats) -> Floats:
         """`clustered_variance` of group means, by group and state; 0 without larger clusters."""
-        owners, rows = self.owner[self.states.group], self._member_values(groups, values)
+        owners, rows = self.owner[self.states.group], values[self.pair_places(groups)]
         variances, number = clustered_variance(
             rows, self.states.group, owners, self.groups, self.states.questions
         )
@@ -262,13 +270,9 @@ class Subgroups(Generic[GroupsT_co]):
 
     def means(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Mean over the questions of each cluster, shape (C,); arguments as for `variance`."""
-        weighted = self.states.questions * self._member_values(groups, values)
+        weighted = self.states.questions * values[self.pair_places(groups)]
         sums = np.bincount(self.states.group, weighted, self.owner.size)
         return np.asarray(sums / self.states.size)
-
-    def _member_values(self, groups: QuestionGroups, values: Floats) -> Floats:
-        """Value of each pair of a cluster and a state, from those of a group and a state."""
-        return values[self.pair_places(groups)]
 
     def pair_places(self, groups: QuestionGroups) -> Ints:
         """Place in `groups`, which has the same questions, of each pair of a part and a state."""
@@ -313,11 +317,3 @@ def clustered_variance(
     total = np.bincount(owner, sums**2, groups) / size**2
     factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)
     return factor * total, clusters
-
-
-def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
-    """Number of equally large clusters that the clusters of each group count as, (G,)."""
-    # ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, 11.7. With
-    # half of the questions in one cluster, Student's t with K - 1 degrees covered .71, not .95.
-    total = np.bincount(group, size, groups)
-    return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))

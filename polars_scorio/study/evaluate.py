@@ -282,17 +282,7 @@ def joined_column(
     >>> joined_column("mu", pl.Float64(), [halves, 2 * halves], 2).to_list()
     [0.5, 1.0, 0.25, 0.5]
     """
-    if all(isinstance(values, np.ndarray) for values in rows):
-        every = np.stack([np.asarray(values) for values in rows], axis=1).ravel()
-        each = every.tolist() if every.dtype == object else every  # words, which take less time
-        return pl.Series(name, each, nan_to_null=True).cast(dtype)
-    parts = [
-        pl.Series(name, [None], dtype).new_from_index(0, cells)
-        if values is None
-        else pl.Series(name, values, nan_to_null=True).cast(dtype)
-        for values in rows
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    row, cell = np.indices((len(rows), cells))
-    return pl.concat(parts).gather((row * cells + cell).T.ravel())
+    missing = np.full(cells, np.nan if dtype.is_numeric() else None)
+    every = np.stack([missing if values is None else values for values in rows], axis=1).ravel()
+    each = every.tolist() if every.dtype == object else every  # words, which take less time
+    return pl.Series(name, each, nan_to_null=True).cast(dtype)

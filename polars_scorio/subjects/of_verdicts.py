@@ -623,7 +623,7 @@ class JudgedNumbers:
     def _verdict_estimate(self, judged: Floats) -> tuple[Estimate | None, Floats]:
         """The variance of the rate of verdicts "right", and its effective number of questions."""
         if self.target == "benchmark":
-            (noisy,) = credit_estimates(Weighted(self.states), [_ONE_TRIAL])
+            noisy = credit_estimates(Weighted(self.states), [_ONE_TRIAL]).at(0)
             return noisy, noisy.effective
         values = self.states.counts[:, 1] / self.states.n
         units = question_units(self.states, values[self.states.state], self.clusters)

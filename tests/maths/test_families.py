@@ -184,7 +184,7 @@ def counted_models(successes):
     states = states_of(
         *([(3, c, n) for c, n in Counter(column.tolist()).items()] for column in successes.T)
     )
-    (side,) = credit_estimates(Weighted(states), [fixed_gains(np.ones(1))])
+    side = credit_estimates(Weighted(states), [fixed_gains(np.ones(1))]).at(0)
     compared = Compared.from_numbers(
         side.mu[None], side.sigma[None], *(e[None] for e in side.ends(0.025))
     )

@@ -182,7 +182,7 @@ def test_blends_equal_plain_loops(group, powers):
 @pytest.mark.parametrize("case", [case for case in CASES if case not in {"n = 1", "one trial"}])
 def test_a_blend_of_one_metric_is_that_metric(case):
     asked, gains = Weighted(states_of(CASES[case])), any_success(1)
-    (alone,) = credit_estimates(asked, [fixed_gains(gains)])
+    alone = credit_estimates(asked, [fixed_gains(gains)]).at(0)
     found = blend_estimate(asked, BlendOfMeans(gains, gains, (0.3, 0.7)))
     # The blend's credit is rebuilt from two products: rounding.
     assert_variances_equal(found, alone, 1e-8)

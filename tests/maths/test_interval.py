@@ -51,7 +51,7 @@ def asked(n, c, weights=None, group=None):
 )
 def test_published_vectors(case):
     gains = fixed_gains(GAINS[case["metric"]](case["k"]))
-    (noisy,) = credit_estimates(asked(case["n"], case["c"], case.get("weights")), [gains])
+    noisy = credit_estimates(asked(case["n"], case["c"], case.get("weights")), [gains]).at(0)
     lo, hi = noisy.ends((1 - case["confidence"]) / 2)
     found = {"estimate": noisy.estimate, "sigma": noisy.sigma, "lo": lo, "hi": hi}
     # Of 10^9 trials in one question the vector has a normal quantile, and the package a Beta one.
@@ -68,7 +68,8 @@ def test_published_vectors(case):
 def test_published_ranges_beyond_the_trials(case):
     gains = fixed_gains(GAINS[case["metric"]](case["k"]))
     ends = [EndDraw(gains, upper=upper) for upper in (False, True)]
-    low, high = credit_estimates(asked(case["n"], case["c"]), ends)
+    every = credit_estimates(asked(case["n"], case["c"]), ends)
+    low, high = every.at(0), every.at(1)
     tail = (1 - case["confidence"]) / 2
     assert low.ends(tail)[0][0] == pytest.approx(case["range"][0], abs=1e-9)
     assert high.ends(tail)[1][0] == pytest.approx(case["range"][1], abs=1e-9)
@@ -87,7 +88,7 @@ def logs(draw):
 def test_equals_plain_loops_over_questions_and_populations(log, confidence):
     n, c, name, k = log
     gains = GAINS[name](k)
-    (noisy,) = credit_estimates(asked(n, c), [fixed_gains(gains)])
+    noisy = credit_estimates(asked(n, c), [fixed_gains(gains)]).at(0)
     expected = oracle.interval(n, c, np.append(0, np.cumsum(gains)), confidence=confidence)
     found = noisy.estimate, noisy.sigma, *noisy.ends((1 - confidence) / 2)
     # Squares less their means cancel in the oracle.
@@ -103,7 +104,7 @@ def test_strata_have_the_weights_of_their_questions(log):
     sizes = np.array([2, len(n) - 2])
     share = (1 / (2 * sizes))[(weights > 1).astype(int)]
     gains = GAINS[name](k)
-    (noisy,) = credit_estimates(asked(n, c, weights), [fixed_gains(gains)])
+    noisy = credit_estimates(asked(n, c, weights), [fixed_gains(gains)]).at(0)
     expected = oracle.interval(n, c, np.append(0, np.cumsum(gains)), share)
     if max(n) > 1 and not np.allclose(share, share[0]):
         found = noisy.estimate, noisy.sigma, *noisy.ends(0.025)
@@ -118,19 +119,19 @@ def test_other_groups_and_metrics_change_nothing_beyond_rounding(several):
     group = np.repeat(np.arange(len(several)), [len(log[0]) for log in several])
     draws = [fixed_gains(GAINS[name](k)) for _, _, name, k in several]
     together = mean_noises(asked(n, c, group=group), draws)
-    for place, (of_log, draw, price) in enumerate(zip(several, draws, together, strict=True)):
-        (alone,) = mean_noises(asked(of_log[0], of_log[1]), [draw])
-        for both, one in zip(price, alone, strict=True):
-            assert both[place] == pytest.approx(one[0], rel=1e-11)
+    for place, (of_log, draw) in enumerate(zip(several, draws, strict=True)):
+        alone = mean_noises(asked(of_log[0], of_log[1]), [draw])
+        for both, one in zip(together, alone, strict=True):
+            assert both[place, place] == pytest.approx(one.item(), rel=1e-11)
 
 
 @law
 @given(logs())
 def test_failures_mirror_successes(log):
     n, c, _, k = log
-    (up,) = credit_estimates(asked(n, c), [fixed_gains(any_success(k))])
+    up = credit_estimates(asked(n, c), [fixed_gains(any_success(k))]).at(0)
     mirrored = np.array(n) - np.array(c)
-    (down,) = credit_estimates(asked(n, mirrored), [fixed_gains(all_success(k))])
+    down = credit_estimates(asked(n, mirrored), [fixed_gains(all_success(k))]).at(0)
     lo, hi = up.ends(0.025)
     low, high = down.ends(0.025)
     assert up.sigma[0] == pytest.approx(down.sigma[0], rel=1e-9)
@@ -140,25 +141,25 @@ def test_failures_mirror_successes(log):
 @pytest.mark.parametrize(("n", "k"), [(10**15, 1), (10**9, 10**6), (3_000, 300)])
 def test_any_number_of_trials_has_an_interval(n, k):
     several = asked([n] * 3, [n // 3, n // 2, n - n // 7])
-    (noisy,) = credit_estimates(several, [fixed_gains(any_success(k))])
+    noisy = credit_estimates(several, [fixed_gains(any_success(k))]).at(0)
     lo, hi = noisy.ends(0.025)
     assert 0 <= lo[0] <= noisy.estimate[0] <= hi[0] <= 1
 
 
 def test_draws_of_more_than_a_tenth_of_thousands_of_trials_have_no_interval():
-    (noisy,) = credit_estimates(asked([3_000], [1_000]), [fixed_gains(any_success(301))])
+    noisy = credit_estimates(asked([3_000], [1_000]), [fixed_gains(any_success(301))]).at(0)
     assert noisy.estimate[0] == pytest.approx(1)
     assert np.isnan(noisy.ends(0.025)).all()
 
 
 def test_single_trials_have_the_exact_interval():
     # W. Hoeffding (1956): 7 of 10 by Clopper and Pearson, as in tables.
-    (noisy,) = credit_estimates(asked([1] * 10, [1] * 7 + [0] * 3), [fixed_gains(np.ones(1))])
+    noisy = credit_estimates(asked([1] * 10, [1] * 7 + [0] * 3), [fixed_gains(np.ones(1))]).at(0)
     assert np.ravel(noisy.ends(0.025)) == pytest.approx([0.34754715, 0.93326049], abs=1e-8)
 
 
 def test_one_question_has_the_interval_of_its_trials():
-    (noisy,) = credit_estimates(asked([4], [2]), [fixed_gains(np.ones(1))])
+    noisy = credit_estimates(asked([4], [2]), [fixed_gains(np.ones(1))]).at(0)
     assert np.ravel(noisy.ends(0.025)) == pytest.approx([0.086, 0.914], abs=1e-3)
 
 

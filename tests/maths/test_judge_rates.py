@@ -117,7 +117,7 @@ def test_estimates_and_slopes_are_those_of_the_study():
 
 @pytest.mark.parametrize("gains", [any_success(3), all_success(2)])
 def test_a_perfect_judge_changes_nothing(verdicts, gains):
-    (plain,) = credit_estimates(Weighted(verdicts), [fixed_gains(gains)])
+    plain = credit_estimates(Weighted(verdicts), [fixed_gains(gains)]).at(0)
     noisy = judged_variance(verdicts, fixed_gains(gains), PERFECT)
     assert noisy.estimate == pytest.approx(plain.estimate, abs=1e-7)
     assert noisy.variance == pytest.approx(plain.variance * plain.factor, rel=1e-5)

@@ -33,7 +33,7 @@ def test_the_better_of_two_rewards_is_a_success(case):
     states = states_of(CASES[case])
     k = int(states.counts.sum(axis=1).min())
     found, _ = best_variances(states, np.array([0.0, 1.0]), [k, 1])
-    (known,) = credit_estimates(Weighted(states), [fixed_gains(any_success(k))])
+    known = credit_estimates(Weighted(states), [fixed_gains(any_success(k))]).at(0)
     # The same fit, from successes that are counted the other way round: rounding.
     assert_variances_equal(found, known, 1e-8)
     # Other weights, other order: the scale moves, nothing else does.
@@ -74,7 +74,7 @@ def test_the_ends_of_the_better_of_two_rewards_are_those_of_a_success(k, upper):
     assert k > states.counts.sum(axis=1).min()
     (found,) = best_variances(states, np.array([0.0, 1.0]), [k], upper=upper)
     draw = EndDraw(fixed_gains(any_success(k)), upper=upper)
-    (known,) = credit_estimates(Weighted(states), [draw])
+    known = credit_estimates(Weighted(states), [draw]).at(0)
     # As above.
     np.testing.assert_allclose(found.ends(0.025), known.ends(0.025), rtol=1e-8)
 
@@ -100,8 +100,9 @@ def test_the_best_of_k_equals_plain_loops(k, upper):
         below = COUNTS[:, : step + 1].sum(axis=1)
         group = zip(COUNTS.sum(axis=1).tolist(), below.tolist(), QUESTIONS.tolist(), strict=True)
         asked = Weighted(states_of([*group]))
-        (price,), (noisy,) = mean_noises(asked, [gains]), credit_estimates(asked, [gains])
-        staying.append((noisy.estimate[0], price.mean[0], price.variance[0], price.factor[0]))
+        price, noisy = mean_noises(asked, [gains]), credit_estimates(asked, [gains])
+        numbers = noisy.estimate, price.mean, price.variance, price.factor
+        staying.append(tuple(each.item() for each in numbers))
         rho += gap * expected_correlations(asked)[0]
     n = COUNTS.sum(axis=1)
     pooled = 0.5 + sum(
@@ -138,7 +139,7 @@ def test_the_best_of_two_rewards_over_strata_is_a_success(k):
     states = States.tally(counts, 0 * counts, none, one, 1)
     (found,) = best_variances(states, np.array([0.0, 1.0]), [k], strata)
     gains = fixed_gains(any_success(k))
-    (known,) = credit_estimates(Weighted(states, strata), [gains])
+    known = credit_estimates(Weighted(states, strata), [gains]).at(0)
     # A complement: rounding.
     assert_variances_equal(found, known, 1e-9)
 

@@ -74,7 +74,7 @@ def test_an_area_is_bounded_by_the_success_rate():
     states = states_of([(4, 4, 12), (4, 0, 3)])
     draws = [fixed_gains(gains) for gains in (np.ones(1), area_under_curve(4))]
     average, area = credit_numbers(states, draws, 0.95)
-    alone = variance_numbers(*credit_estimates(Weighted(states), draws[1:]), 0.95)
+    alone = variance_numbers(credit_estimates(Weighted(states), draws[1:]).at(0), 0.95)
     assert alone.lo[0] < average.lo[0] == area.lo[0]
 
 
@@ -89,7 +89,7 @@ def test_a_group_does_not_bound_another_one():
 def test_metrics_on_both_sides_of_the_success_rate_keep_their_intervals():
     states, draw = states_of([(4, 4, 30)]), fixed_gains(majority_gains(4))
     (found,) = credit_numbers(states, [draw], 0.95)
-    alone = variance_numbers(*credit_estimates(Weighted(states), [draw]), 0.95)
+    alone = variance_numbers(credit_estimates(Weighted(states), [draw]).at(0), 0.95)
     assert (found.lo, found.hi) == (alone.lo, alone.hi)
 
 

@@ -29,7 +29,7 @@ VALUES = np.array([[1.0, 0, 1], [0, 0, 1], [1, 0, 0], [1, 1, 1], [1, 0, 0]])
 def estimates(*names: str) -> Estimate:
     """Accuracies of some logs as the models of one stratum."""
     asked = Weighted(states_of(*(CASES[name] for name in names)))
-    return credit_estimates(asked, [fixed_gains(np.ones(1))])[0]
+    return credit_estimates(asked, [fixed_gains(np.ones(1))]).at(0)
 
 
 def differences(values: np.ndarray) -> Student:

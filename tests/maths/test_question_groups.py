@@ -13,7 +13,6 @@ from polars_scorio.maths.questions import (
     States,
     Subgroups,
     clustered_variance,
-    effective_number,
     question_pairs,
 )
 from tests.made_logs import law
@@ -73,8 +72,10 @@ def test_a_single_cluster_has_no_variance():
 
 
 def test_unequal_clusters_count_as_fewer():
-    sizes, group = np.array([3, 3, 3, 7, 1, 1]), np.array([0, 0, 0, 1, 1, 1])
-    np.testing.assert_allclose(effective_number(sizes, group, 2), [3, 81 / 51], rtol=1e-14)
+    cluster = np.repeat(np.arange(6), [3, 3, 3, 7, 1, 1])
+    counts, one = np.ones((cluster.size, 2), dtype=int), np.ones_like(cluster)
+    clustered = Subgroups.tally(counts, 0 * counts, cluster // 3, cluster, one, 2)
+    np.testing.assert_allclose(clustered.effective, [3, 81 / 51], rtol=1e-14)
 
 
 def test_the_same_number_means_two_clusters_in_two_groups():
