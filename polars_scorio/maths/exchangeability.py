@@ -9,19 +9,22 @@ says how many questions have n trials and c successes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import cache, reduce
 from itertools import combinations
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.maths.array_rows import Floats, Ints, row_batches
+from polars_scorio.maths.array_rows import Floats, Ints, row_batches, row_slices
 from polars_scorio.maths.questions import States
 
 Flags = NDArray[np.bool_]
+ResultT = TypeVar("ResultT")
 
 FEWEST = 10  # questions, below which nothing is tested
 ALARM_LEVEL, LOOK_LEVEL = 0.002, 0.05  # levels of each check of a log
@@ -33,6 +36,7 @@ _MOST_LENGTHS = 32  # numbers of trials, the smallest first, at which stopping i
 _STOPS_HOLD = 0.9  # of the short questions
 _TOLD_APART = 10  # ways to arrange outcomes, over the square of questions that are alike so
 _MOST_LOG = 700.0  # of a number that a float holds
+_ALIVE = 4  # arrays of a stack of tables in use at a time
 _BLOCK = 32  # events whose law is made step by step, before laws are convolved
 _SMALL = 0.01  # a bound below it is replaced by the exact tail
 _TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
@@ -96,13 +100,6 @@ def verdict_of(p: float | None, *, alarms: bool = True) -> str:
 def smallest_p(p_values: Floats) -> float:
     """The smallest of some p-values times their number, at most 1."""
     return min(1.0, float(p_values.min()) * p_values.size)
-
-
-def each_group(
-    test: Callable[..., CheckResult], groups: Iterable[tuple[Any, ...]]
-) -> list[CheckResult]:
-    """The results of a test in the groups of a log."""
-    return [test(*group) for group in groups]
 
 
 def trials_of_groups(states: States) -> list[tuple[Ints, ...]]:
@@ -180,50 +177,77 @@ def never_mixed(states: States) -> list[int]:
     return [int(place) for place in np.flatnonzero(same)]
 
 
-def copied_runs(present: Flags, success: Flags) -> CheckResult:
-    """The pair of runs that agrees too often on mixed questions; its p-value times all pairs."""
-    mixed = mixed_questions(present, success)
-    here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
-    n, c = here.sum(1), x.sum(1)
-    chance = 1 - 2 * c * (n - c) / (n * (n - 1))
-    shared, agree = here.T @ here, x.T @ x + (here - x).T @ (here - x)
-    mean = (here * chance[:, None]).T @ here
-    first, second = np.triu_indices(shared.shape[0], 1)
-    enough = shared[first, second] >= FEWEST
-    if not enough.any():
-        return CheckResult(None, f"no two runs share {FEWEST} questions with both outcomes")
-    first, second = first[enough], second[enough]
-    observed, k, expected = (each[first, second] for each in (agree, shared, mean))
-    # Tails are bounds, and where they are small, exact.
-    p = at_least_bound(k, observed, expected)
-    exact = np.flatnonzero((p < min(_SMALL, 1 / p.size)) & (k <= _MOST_CONVOLVED))
-    for some in row_batches(exact, 2 * chance.size):
-        both = here[:, first[some]] * here[:, second[some]]
-        most = round(float(k[some].max()))
-        counts = counts_of(-np.sort(-both * chance[:, None], axis=0)[:most])
-        least = np.arange(len(counts))[:, None] >= np.rint(observed[some])
-        p[some] = np.where(least, counts, 0.0).sum(axis=0)
-    best = int(p.argmin())
-    return CheckResult(
-        p=min(1.0, float(p[best]) * p.size),
-        kind="runs",
-        observed=round(observed[best]),
-        expected=float(expected[best]),
-        questions=round(k[best]),
-        places=(int(first[best]), int(second[best])),
+def of_equal_shape(
+    test: Callable[[Flags, Flags], list[ResultT]], tables: Sequence[tuple[Flags, Flags] | None]
+) -> list[ResultT | None]:
+    """The results of a test of stacked tables, which takes those of one shape together."""
+    known = {place: table for place, table in enumerate(tables) if table is not None}
+    results, shapes = dict[int, ResultT](), defaultdict[tuple[int, ...], list[int]](list)
+    for place, (present, _) in known.items():
+        shapes[present.shape].append(place)
+    for shape, places in shapes.items():
+        for rows in row_slices(len(places), _ALIVE * prod(shape)):
+            some = zip(*(known[place] for place in places[rows]), strict=True)
+            results |= zip(places[rows], test(*map(np.stack, some)), strict=True)
+    return [results.get(place) for place in range(len(tables))]
+
+
+def copied_runs(present: Flags, success: Flags) -> list[CheckResult]:
+    """The pair of runs that agrees too often on mixed questions; its p-value times all pairs.
+
+    Of each group, (G, M, R).
+    """
+    here, x = _mixed_trials(present, success)
+    n, _, spread = _spread_outcomes(here, x)
+    chance, turned, missed = (n > 0) * (1 - 2 * spread), here.transpose(0, 2, 1), here - x
+    agree = x @ x.transpose(0, 2, 1) + missed @ missed.transpose(0, 2, 1)
+    first, second = np.triu_indices(here.shape[1], 1)
+    observed, k, expected = (
+        each[:, first, second] for each in (agree, here @ turned, (here * chance[:, None]) @ turned)
     )
+    enough, p = k >= FEWEST, np.full(k.shape, np.inf)
+    number = enough.sum(1)
+    # Tails are bounds, and where they are small, exact.
+    p[enough] = at_least_bound(k[enough], observed[enough], expected[enough])
+    small = p < np.minimum(_SMALL, 1 / np.maximum(number, 1))[:, None]
+    group, pair = np.nonzero(small & (k <= _MOST_CONVOLVED))
+    for some in row_batches(np.arange(group.size), 2 * chance.shape[1]):
+        at = group[some], pair[some]
+        both = here[at[0], first[at[1]]] * here[at[0], second[at[1]]] * chance[at[0]]
+        counts = counts_of(-np.sort(-both, axis=1)[:, : round(k[at].max())].T)
+        least = np.arange(len(counts))[:, None] >= np.rint(observed[at])
+        p[at] = np.where(least, counts, 0.0).sum(axis=0)
+    alone, results = f"no two runs share {FEWEST} questions with both outcomes", []
+    for place, pairs in enumerate(number.tolist()):
+        if not pairs:
+            results.append(CheckResult(None, alone))
+            continue
+        best = int(p[place].argmin())
+        agreed, questions, most = (each[place, best].item() for each in (observed, k, expected))
+        named = int(first[best]), int(second[best])
+        sure = min(1.0, float(p[place, best]) * pairs)
+        results.append(CheckResult(sure, "", "runs", round(agreed), most, round(questions), named))
+    return results
 
 
-def names_runs(present: Flags, success: Flags) -> bool:
-    """Whether ids name runs: two of them have ten mixed questions each."""
-    mixed = mixed_questions(present, success)
-    return int((present[mixed].sum(0) >= FEWEST).sum()) > 1
+def _mixed_trials(present: Flags, success: Flags) -> tuple[Floats, Floats]:
+    """Trials, and successes, of mixed questions as numbers (G, R, M): 0 of others."""
+    mixed = mixed_questions(present, success)[:, None]
+    here, x = (each.transpose(0, 2, 1) & mixed for each in (present, success))
+    return np.asarray(here, np.float64, order="C"), np.asarray(x, np.float64, order="C")
+
+
+def _spread_outcomes(here: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Trials of each question, its success rate, and half the chance that two of them differ."""
+    n, c = here.sum(1), x.sum(1)
+    size = np.maximum(n, 2)
+    return n, c / size, c * (n - c) / (size * (size - 1))
 
 
 def mixed_questions(present: Flags, success: Flags) -> Flags:
     """Whether questions have both outcomes."""
-    c = success.sum(1)
-    return np.asarray((c > 0) & (c < present.sum(1)))
+    c = success.sum(-1)
+    return np.asarray((c > 0) & (c < present.sum(-1)))
 
 
 def counts_of(chances: Floats) -> Floats:
@@ -255,8 +279,9 @@ def count_tails(chances: Floats, observed: int) -> Floats:
 
 def at_least_bound(k: Floats, count: Floats, expected: Floats) -> Floats:
     """Hoeffding's bound (1956) of the chance that so many of k independent events happen."""
-    tail = scipy.special.betainc(np.maximum(count, 1), k - count + 1, np.minimum(expected / k, 1.0))
-    return np.where(count >= expected + 1, tail, 1.0)
+    shape = np.maximum(count, 1), k - count + 1
+    rate, some = np.minimum(expected / k, 1.0), count >= expected + 1
+    return np.asarray(scipy.special.betainc(*shape, rate, where=some, out=np.ones_like(rate)))
 
 
 # Runs
@@ -270,40 +295,43 @@ class RunResult(NamedTuple):
     freedom: int = 0
 
 
-def differing_runs(groups: Iterable[tuple[Flags, Flags]]) -> list[RunResult]:
-    """Have runs of each group different success rates?"""
-    return [_runs_of_group(*group) for group in groups]
+def differing_runs(present: Flags, success: Flags) -> list[RunResult]:
+    """Have runs of each group, (G, M, R), different success rates? Cochran's Q.
+
+    It names the run that is furthest off.
+    """
+    here, x = _mixed_trials(present, success)
+    (n, rate, spread), runs = _spread_outcomes(here, x), np.arange(here.shape[1])
+    t = (x - here * rate[:, None]).sum(2)
+    sigma = -((here * (spread / np.maximum(n, 1))[:, None]) @ here.transpose(0, 2, 1))
+    sigma[:, runs, runs] += (here @ spread[..., None])[..., 0]
+    # Ids name runs if two of them have ten mixed questions each.
+    variance, named = sigma[:, runs, runs], (here.sum(2) >= FEWEST).sum(1) > 1
+    off = np.abs(t / np.sqrt(variance, where=variance > 0, out=np.full(t.shape, np.inf)))
+    # Successes and trials of each run, and of the other ones.
+    sums, results = np.stack([success.sum(1), present.sum(1)]), list[RunResult]()
+    successes, trials = np.stack([sums, sums.sum(2, keepdims=True) - sums], axis=1)
+    rates = successes / np.maximum(trials, 1)
+    for place, questions in enumerate((n > 0).sum(1).tolist()):
+        if questions < FEWEST or not named[place]:
+            why = FEW if questions < FEWEST else CheckResult(None, "ids name no runs")
+            results.append(RunResult(why))
+            continue
+        q, freedom = _cochran_q(t[place], sigma[place], spread[place], n[place])
+        run, p = int(off[place].argmax()), float(scipy.special.chdtrc(freedom, q))
+        of_run, of_rest = rates[:, place, run].tolist()
+        result = CheckResult(p, "", "", of_run, of_rest, questions, (run,))
+        results.append(RunResult(result, q, freedom))
+    return results
 
 
-def _runs_of_group(present: Flags, success: Flags) -> RunResult:
-    """Cochran's Q, and the run that is furthest off."""
-    mixed = mixed_questions(present, success)
-    if mixed.sum() < FEWEST:
-        return RunResult(FEW)
-    if not names_runs(present, success):
-        return RunResult(CheckResult(None, "ids name no runs"))
-    here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
-    n, c = here.sum(1), x.sum(1)
-    spread = c * (n - c) / (n * (n - 1))
-    t = (x - here * (c / n)[:, None]).sum(0)
-    sigma = np.diag(spread @ here) - (here * (spread / n)[:, None]).T @ here
-    if here.all():  # the covariance is a multiple of a projection
-        q, freedom = float(t @ t / spread.sum()), t.size - 1
-    else:
-        values, vectors = np.linalg.eigh(sigma)
-        kept = values > values[-1] * 1e-9
-        q, freedom = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum()), int(kept.sum())
-    scale = np.sqrt(np.diag(sigma), where=np.diag(sigma) > 0, out=np.full(t.size, np.inf))
-    off = int(np.abs(t / scale).argmax())
-    usual = np.delete(np.arange(t.size), off)
-    result = CheckResult(
-        p=float(scipy.special.chdtrc(freedom, q)),
-        observed=float(success[:, off].sum() / max(present[:, off].sum(), 1)),
-        expected=float(success[:, usual].sum() / max(present[:, usual].sum(), 1)),
-        questions=int(mixed.sum()),
-        places=(off,),
-    )
-    return RunResult(result, q, freedom)
+def _cochran_q(t: Floats, sigma: Floats, spread: Floats, n: Floats) -> tuple[float, int]:
+    """Cochran's Q, and its degrees of freedom."""
+    if ((n == 0) | (n == t.size)).all():  # the covariance is a multiple of a projection
+        return float(t @ t / spread[n > 0].sum()), t.size - 1
+    values, vectors = np.linalg.eigh(sigma)
+    kept = values > values[-1] * 1e-9
+    return float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum()), int(kept.sum())
 
 
 def runs_p(groups: Sequence[RunResult]) -> float | None:
@@ -333,7 +361,7 @@ def stopping_by_counts(states: States) -> list[CheckResult]:
     n, _ = _trials_of_pairs(states)
     if not n.size or n.min() == n.max():
         return [_EQUAL] * states.groups
-    return each_group(_stopping_of_group, trials_of_groups(states))
+    return [_stopping_of_group(*group) for group in trials_of_groups(states)]
 
 
 def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
@@ -503,7 +531,7 @@ def log_choose(total: Floats | Ints | int, part: Floats | Ints | int) -> Floats:
 
 def unequal_trials(states: States) -> list[CheckResult]:
     """Do questions of a group with fewer trials succeed less, or more, than those with most?"""
-    return each_group(_unequal_group, trials_of_groups(states))
+    return [_unequal_group(*group) for group in trials_of_groups(states)]
 
 
 def _unequal_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:

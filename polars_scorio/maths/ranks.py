@@ -67,8 +67,10 @@ def leading_chances(
     most = int(near.sum(axis=1).max(initial=0))
     place = np.argsort(~near, axis=1, kind="stable")[:, :most]
     left = np.take_along_axis(near, place, axis=1)
-    a, b = np.repeat(place, most, axis=1), np.tile(place, most)
-    chances = _shrunken_chances(pair_z(a, b).reshape(len(place), most, most), left)
+    a, b = np.triu_indices(most, 1)
+    of_pairs, z = np.zeros((len(place), most, most)), pair_z(place[:, a], place[:, b])
+    of_pairs[:, a, b], of_pairs[:, b, a] = z, -z
+    chances = _shrunken_chances(of_pairs, left)
     values = [np.take_along_axis(each, place, axis=1) for each in numbers]
     share = np.zeros(ranked.shape)
     np.put_along_axis(share, place, _ordered_chances(chances, values, left), axis=1)

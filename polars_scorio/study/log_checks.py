@@ -37,8 +37,8 @@ from polars_scorio.maths.exchangeability import (
     RunResult,
     copied_runs,
     differing_runs,
-    each_group,
     mixed_questions,
+    of_equal_shape,
     repeated_questions,
     reward_stopping,
     runs_p,
@@ -96,10 +96,6 @@ class _GroupRuns(NamedTuple):
     def named(self, result: CheckResult) -> CheckResult:
         """A result that names runs of the log, in place of columns."""
         return result._replace(places=tuple(self.runs[[*result.places]].tolist()))
-
-    def named_run(self, tested: RunResult) -> RunResult:
-        """The test of the runs, which names one of the log."""
-        return tested._replace(result=self.named(tested.result))
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what is asked for is kept
@@ -209,11 +205,18 @@ class LogChecks:
         """The trials of each group by questions and runs; None if a run repeats, or has no id."""
         return self._tables_of(self.scored)
 
+    @cached_property
+    def _flags(self) -> tuple[Flags, Flags]:
+        """Trials and successes of the questions (rows) by runs."""
+        assert self.words is not None  # callers have seen to that
+        return self.words.unpacked(self.words.question_bytes(self.scored))
+
     def _tables_of(self, questions: pl.DataFrame) -> list[_GroupRuns | None]:
         words, groups = self.words, np.arange(self.counted.keys.height)
         if words is None:
             return [None for _ in groups]
-        flags = words.unpacked(words.question_bytes(questions))
+        scored = questions is self.scored
+        flags = self._flags if scored else words.unpacked(words.question_bytes(questions))
         place, repeated = questions[PLACE].to_numpy(), questions[_REPEATED].to_numpy()
         starts, stops = (np.searchsorted(place, groups, side=side) for side in ("left", "right"))
         names, tables = questions[self.trials.question.name], list[_GroupRuns | None]()
@@ -241,8 +244,7 @@ class LogChecks:
                 self.scored is self.questions
             )  # else with outcomes that errored trials were given
             tables = self._tables if same else self._tables_of(self.questions)
-            known = iter(each_group(stopping_by_order, [each[:2] for each in tables if each]))
-            results = [self._untested if each is None else next(known) for each in tables]
+            results = [stopping_by_order(*each[:2]) if each else self._untested for each in tables]
         else:
             results = [unordered] * self.counted.keys.height
 
@@ -279,25 +281,23 @@ class LogChecks:
         results, pairs = list[CheckResult](), list[tuple[object, ...]]()
         repeats = dict[int, pl.Series]()
         for number in range(len(strata)):
-            groups = np.flatnonzero(stratum == number).tolist()
-            tables = [self._tables[at] for at in groups]
-            whole = [table for table in tables if table is not None]
-            if not whole or len(whole) < len(tables):
+            groups = np.flatnonzero(stratum == number)
+            if self.words is None or any(self._tables[at] is None for at in groups):
                 results.append(self._untested)
                 pairs.append(())
                 continue
-            every = pl.concat([table.names for table in whole])
+            # The groups of a stratum follow one another.
+            ends = np.searchsorted(self.scored[PLACE].to_numpy(), [groups[0], groups[-1] + 1])
+            part = slice(*ends.tolist())
+            every = self.scored[self.trials.question.name][part]
+            model = self.scored[PLACE].to_numpy()[part] - groups[0]
             names, places = every.unique().sort(), every.rank("dense").to_numpy() - 1
-            assert self.words is not None  # or there would be no tables
-            flags = np.zeros((2, len(whole), names.len(), len(self.words.ids)), np.bool_)
-            ends = np.cumsum([len(table.names) for table in whole])
-            for at, (table, end) in enumerate(zip(whole, ends, strict=True)):
-                rows = places[end - len(table.names) : end]
-                flags[:, at, rows[:, None], table.runs] = table.present, table.success
+            flags = np.zeros((2, groups.size, names.len(), len(self.words.ids)), np.bool_)
+            flags[:, model, places] = [each[part] for each in self._flags]
             result, again = repeated_questions(*flags)
             results.append(result)
             pairs.append(tuple(names[row] for row in result.places))
-            repeats |= dict.fromkeys(groups, names.filter(pl.Series(again)))
+            repeats |= dict.fromkeys(groups.tolist(), names.filter(pl.Series(again)))
 
         def words(place: int, result: CheckResult, p: str) -> str:
             parts = zip(self.trials.strata, strata[place], strict=False)
@@ -315,20 +315,22 @@ class LogChecks:
 
     def _copies(self, tables: Sequence[_GroupRuns | None]) -> CheckFinding:
         """Trials that are copies, by pairs of runs where these are known, and by counts."""
-        known = [table for table in tables if table is not None]
-        of_runs = iter(each_group(copied_runs, [table[:2] for table in known]))
+        of_runs = of_equal_shape(copied_runs, [table and table[:2] for table in tables])
+        every = zip(copied_counts(self.counted), tables, of_runs, strict=True)
         results = [
-            by_counts if table is None else _surer_copies(by_counts, table.named(next(of_runs)))
-            for by_counts, table in zip(copied_counts(self.counted), tables, strict=True)
+            _surer_copies(by_counts, table.named(by_runs)) if table and by_runs else by_counts
+            for by_counts, table, by_runs in every
         ]
         return copies_finding(self.counted, results, () if self.words is None else self.words.ids)
 
     def _runs(self, tables: Sequence[_GroupRuns | None]) -> CheckFinding:
         """Runs of different success rates, and how far one run moves a score."""
-        known = iter(differing_runs([table[:2] for table in tables if table is not None]))
+        known = of_equal_shape(differing_runs, [table and table[:2] for table in tables])
         tested = [
-            RunResult(self._untested) if table is None else table.named_run(next(known))
-            for table in tables
+            test._replace(result=table.named(test.result))
+            if table and test
+            else RunResult(self._untested)
+            for table, test in zip(tables, known, strict=True)
         ]
         roles = self.trials.roles
         ids = () if self.words is None else self.words.ids

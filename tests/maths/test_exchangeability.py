@@ -38,6 +38,12 @@ def tables(log):
     return tuple(np.array(log[name], bool) for name in ("present", "success"))
 
 
+def alone(test, present, success):
+    """The result of a test of stacked groups for one of them."""
+    (found,) = test(present[None], success[None])
+    return found
+
+
 @pytest.mark.parametrize(("log", "expected"), cases("stopping"))
 def test_what_short_questions_share_is_tested(log, expected):
     found = checks.stopping_by_counts(counted(log))[0]
@@ -75,7 +81,7 @@ def test_labels_are_compared_with_the_other_trials_of_their_questions(log, expec
 
 @pytest.mark.parametrize(("log", "expected"), cases("runs_q"))
 def test_runs_are_compared_in_a_model_and_in_all_of_them(log, expected):
-    found = checks.differing_runs([tables(log)])[0]
+    found = alone(checks.differing_runs, *tables(log))
     assert found.statistic == pytest.approx(expected["Q"], rel=1e-9)
     assert found.freedom == expected["df"]
     assert checks.runs_p([found]) == pytest.approx(expected["p_log_of_one"], rel=1e-9)
@@ -84,7 +90,7 @@ def test_runs_are_compared_in_a_model_and_in_all_of_them(log, expected):
 
 @pytest.mark.parametrize(("log", "expected"), cases("copied_runs"))
 def test_pairs_of_runs_are_compared(log, expected):
-    found = checks.copied_runs(*tables(log))
+    found = alone(checks.copied_runs, *tables(log))
     assert found.p == pytest.approx(expected["p"], rel=1e-9)
     if expected["p"] < 1:
         assert [*found.places] == expected["pair"]
@@ -108,7 +114,7 @@ def test_no_check_is_made_without_ten_questions():
     assert checks.stopping_by_counts(states) == [checks.FEW]
     assert checks.copies_by_counts(states) == [checks.FEW]
     few = np.ones((8, 4), bool)
-    assert checks.differing_runs([(few, few)])[0].result == checks.FEW
+    assert alone(checks.differing_runs, few, few).result == checks.FEW
     assert checks.runs_p([RunResult(checks.FEW)]) is None
     results = [checks.FEW, CheckResult(0.0001), CheckResult(0.5), CheckResult(0.0002)]
     assert LogResult.from_groups(results) == (pytest.approx(0.0003), "alarm", (1, 3))
@@ -163,7 +169,7 @@ def test_repeated_questions_are_found_and_marked():
 def test_a_copied_run_is_named():
     present, success = made(1)
     success[:, 4] = success[:, 1]
-    found = checks.copied_runs(present, success)
+    found = alone(checks.copied_runs, present, success)
     assert found.places == (1, 4)
     assert found.p < 1e-4
     assert found.observed == found.questions
@@ -172,7 +178,7 @@ def test_a_copied_run_is_named():
 def test_a_broken_run_is_named():
     present, success = made(2)
     success[:, 3] &= np.random.default_rng(2).random(60) < 0.3
-    found = checks.differing_runs([(present, success)])[0].result
+    found = alone(checks.differing_runs, present, success).result
     assert found.places == (3,)
     assert found.p < 1e-3
     assert found.observed < found.expected
@@ -185,8 +191,8 @@ def findings(present, success):
         "stopping": checks.stopping_by_counts(states)[0].p,
         "order": checks.stopping_by_order(present, success).p,
         "counts": checks.copies_by_counts(states)[0].p,
-        "pairs": checks.copied_runs(present, success).p,
-        "runs": checks.differing_runs([(present, success)])[0].result.p,
+        "pairs": alone(checks.copied_runs, present, success).p,
+        "runs": alone(checks.differing_runs, present, success).result.p,
     }
 
 
@@ -301,7 +307,7 @@ def test_honest_logs_alarm_rarely(questions, runs, lost):
         models = [findings(*table) for table in tables]
         results = {name: [CheckResult(model[name]) for model in models] for name in models[0]}
         each = {name: LogResult.from_groups(every).p for name, every in results.items()}
-        each["runs"] = checks.runs_p(checks.differing_runs(tables))
+        each["runs"] = checks.runs_p(checks.of_equal_shape(checks.differing_runs, tables))
         copies = [p for p in (each.pop("counts"), each.pop("pairs")) if p is not None]
         each["copies"] = min(1.0, 2 * min(copies)) if copies else None
         alarms += "alarm" in map(checks.verdict_of, each.values())
@@ -313,4 +319,5 @@ def test_ids_name_runs_if_two_of_them_have_ten_mixed_questions(answered, named):
     question = np.arange(12)
     present = np.column_stack([question >= 0, question < answered, question >= answered])
     success = present & [True, False, False]
-    assert checks.names_runs(present, success) == named
+    found = alone(checks.differing_runs, present, success).result
+    assert (found.why != "ids name no runs") == named
