@@ -12,9 +12,9 @@ import polars as pl
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
-    from polars_scorio.accessors.detectable import detectable_difference
     from polars_scorio.accessors.expressions import ScorioExpr
     from polars_scorio.accessors.frame import Scorio, scorio
+    from polars_scorio.accessors.planning import detectable_difference
     from polars_scorio.counting.categories import SuccessWarning
     from polars_scorio.counting.coverage import LogWarning, from_successes
     from polars_scorio.counting.engines import count_trials
@@ -92,9 +92,9 @@ __all__ = [
 # Which names stand in which room; those that are not listed here are metrics. No room is imported
 # before something of it is used: beyond Polars, the package itself costs next to nothing.
 _ROOMS = {
-    "accessors.detectable": "detectable_difference",
     "accessors.expressions": "ScorioExpr",
     "accessors.frame": "Scorio scorio",
+    "accessors.planning": "detectable_difference",
     "counting.categories": "SuccessWarning",
     "counting.coverage": "LogWarning from_successes",
     "counting.engines": "count_trials",

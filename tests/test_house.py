@@ -32,9 +32,9 @@ from tests.measure import (
 )
 from tests.test_layout import imported_modules
 
-MOST_FILES = 183
+MOST_FILES = 182
 MOST_CODE_LINES = 31_314
-MOST_LONG_FUNCTIONS = 1
+MOST_LONG_FUNCTIONS = 0
 MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
