@@ -12,18 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.credits import (
+    DrawBounds,
     EndDraw,
     GainsOf,
     Powers,
     RootDraw,
     blend_means,
+    draw_bounds,
     fixed_gains,
     largest_bias,
     state_estimates,
 )
-from polars_scorio.maths.draws import all_success, any_success, average_sides, only_success
 from polars_scorio.maths.interval import (
     Estimate,
     MeanNoise,
@@ -36,52 +37,6 @@ from polars_scorio.maths.interval import (
 )
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.questions import States, Subgroups
-
-
-class SuccessDraw(NamedTuple):
-    """A draw of k trials that earns everything if all succeed, or else if any does."""
-
-    k: int
-    every: bool
-
-    def draw_gains(self) -> GainsOf:
-        """The gains of each success."""
-        return fixed_gains(all_success(self.k) if self.every else any_success(self.k))
-
-
-@dataclass(frozen=True, slots=True)
-class DrawBounds:
-    """The draws that bound a metric."""
-
-    itself: SuccessDraw | None  # the draw of the metric, if it is Pass@k or Pass^k
-    smaller: tuple[SuccessDraw, ...]  # draws whose numbers it is never below, or never above
-    above: bool  # whether it is never below them
-
-
-def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
-    """The draws that bound a metric that is a credit; `n` are the trials that questions have."""
-    # Pass@k and Pass^k have j = 1, 2, 4, ... below k that some question has trials for; any other
-    # credit that is nowhere below (above) the share of successes has j = 1.
-    drawn, other = gains(1), gains(2)
-    if isinstance(gains, RootDraw) or other is not drawn:
-        return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
-    itself = _success_draw(drawn)
-    if itself is not None:
-        # A group has all those that its questions have trials for, whatever other groups have.
-        most = min(itself.k - 1, max(int(n.max(initial=0)), 1))
-        sizes = [2**power for power in range(most.bit_length())]
-        smaller = tuple(SuccessDraw(j, itself.every and j > 1) for j in sizes)
-        return DrawBounds(itself, smaller, above=not itself.every)
-    above, below = average_sides(drawn)
-    return DrawBounds(None, (SuccessDraw(1, every=False),) if above != below else (), above)
-
-
-def _success_draw(gains: Floats) -> SuccessDraw | None:
-    """The draw, if any success earns everything, or the last one does."""
-    k, success = gains.size, only_success(gains)
-    if success not in {1, k} or gains.max() != 1:
-        return None
-    return SuccessDraw(k, every=success > 1)
 
 
 class Numbers(NamedTuple):

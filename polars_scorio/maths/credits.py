@@ -24,7 +24,10 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
     area_at,
+    average_sides,
     binomial_chances,
     draw_chance_rows,
     draw_chances,
@@ -66,6 +69,10 @@ class Power(NamedTuple):
         if success not in {1, gains.size}:
             return None
         return cls(gains.size, float(gains.max()), every=success > 1)
+
+    def draw_gains(self) -> GainsOf:
+        """The gains of each success, if all of them are worth 1."""
+        return fixed_gains(all_success(self.k) if self.every else any_success(self.k))
 
     def noise_at(self, p: Floats, q: Floats, n: Ints) -> Floats:
         """Variance of the estimate from n trials (L,) at some rates (I,), (L, I)."""
@@ -430,3 +437,30 @@ class RootDraw:
 def largest_bias(draw: object, n: Ints) -> Floats:
     """Largest bias of the estimate of questions with so many trials: only Geom@k has one."""
     return draw.bias(n) if isinstance(draw, RootDraw) else np.zeros(n.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawBounds:
+    """The draws that bound a metric."""
+
+    itself: Power | None  # the draw of the metric, if it is Pass@k or Pass^k
+    smaller: tuple[Power, ...]  # draws whose numbers it is never below, or never above
+    above: bool  # whether it is never below them
+
+
+def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
+    """The draws that bound a metric that is a credit; `n` are the trials that questions have."""
+    # Pass@k and Pass^k have j = 1, 2, 4, ... below k that some question has trials for; any other
+    # credit that is nowhere below (above) the share of successes has j = 1.
+    drawn, other = gains(1), gains(2)
+    if isinstance(gains, RootDraw) or other is not drawn:
+        return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
+    itself = Power.from_gains(drawn)
+    if itself is not None and itself.gain == 1:
+        # A group has all those that its questions have trials for, whatever other groups have.
+        most = min(itself.k - 1, max(int(n.max(initial=0)), 1))
+        sizes = [2**power for power in range(most.bit_length())]
+        smaller = tuple(Power(j, 1.0, itself.every and j > 1) for j in sizes)
+        return DrawBounds(itself, smaller, above=not itself.every)
+    above, below = average_sides(drawn)
+    return DrawBounds(None, (Power(1, 1.0, every=False),) if above != below else (), above)
