@@ -33,14 +33,14 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 182
-MOST_CODE_LINES = 31_314
+MOST_CODE_LINES = 31_300
 MOST_LONG_FUNCTIONS = 0
 MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
-    "report": (32, 447, 10),
-    "compare": (37, 729, 8),
-    "rank": (36, 837, 8),
+    "report": (32, 433, 10),
+    "compare": (37, 719, 8),
+    "rank": (36, 835, 8),
     "gate": (40, 808, 8),
 }
 # Files that name a feature.

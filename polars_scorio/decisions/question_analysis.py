@@ -82,30 +82,23 @@ class StratumQuestions:
     outcomes: UnitOutcomes
 
     @classmethod
-    def read(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
-        """Read the `QUESTIONS` of the models of one stratum, which have the same questions."""
-        question, columns = request.trials.question.name, request.classes.columns()
-        flat = _question_rows(groups, columns, [question])
-        names = flat[question].gather_every(groups.height)
-        shape = len(names), groups.height
-        counts = count_matrix(flat, columns).reshape(*shape, len(columns))
-        every = np.ones(len(names), dtype=np.int64)
-        outcomes = _outcomes_of(flat, counts, request)
-        return cls(names, every, counts.sum(axis=2), outcomes)
+    def read(
+        cls, groups: pl.DataFrame, request: Request, per: QuestionUnit = "question"
+    ) -> StratumQuestions:
+        """Read the `QUESTIONS` of the models of one stratum, which have the same questions.
 
-    @classmethod
-    def from_clusters(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
-        """Read the clusters of one stratum; the mean of a cluster weighs its questions alike."""
+        The mean of a cluster weighs its questions alike.
+        """
         question, columns = request.trials.question.name, request.classes.columns()
-        flat = _question_rows(groups, columns, [CLUSTER, question])
+        unit = CLUSTER if per == "cluster" else question
+        flat = _question_rows(groups, columns, [*{unit: None, question: None}])
         shape = flat.height // groups.height, groups.height
         counts = count_matrix(flat, columns).reshape(*shape, len(columns))
-        cluster = flat[CLUSTER].gather_every(groups.height)
-        names = cluster.unique(maintain_order=True)
-        start = cluster.rle_id().arg_unique().to_numpy()
-        size = np.diff(start, append=len(cluster))
+        units = flat[unit].gather_every(groups.height)
+        start = units.rle_id().arg_unique().to_numpy()
+        size = np.diff(start, append=len(units))
         outcomes = _clustered_outcomes(_outcomes_of(flat, counts, request), start, size)
-        return cls(names, size, np.add.reduceat(counts.sum(axis=2), start), outcomes)
+        return cls(units[start], size, np.add.reduceat(counts.sum(axis=2), start), outcomes)
 
 
 def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -> pl.DataFrame:
@@ -219,8 +212,7 @@ class _Analysis:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each question, or cluster of questions; the hardest ones first."""
-        read = StratumQuestions.from_clusters if self.per == "cluster" else StratumQuestions.read
-        table = read(groups, self.request)
+        table = StratumQuestions.read(groups, self.request, self.per)
         name = next(iter(self.schema))
         rows = pl.DataFrame({name: table.names, "questions": table.size})
         rows = rows.hstack(_rate_columns(table, self.tail))

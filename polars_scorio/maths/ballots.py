@@ -216,7 +216,7 @@ def vote_estimate(
     Questions of fewer trials have the chance `short`, without noise; NaN: nothing is known.
     """
     # Sigma is at least what one trial can change: trials that all agree seem to have no noise.
-    sums_of = (strata or Subgroups.from_whole_groups(votes)).weighted_sums
+    sums_of = (strata or votes).weighted_sums
     lacking = votes.ballots.trials < k
     each = np.where(lacking, short, vote_success(votes.ballots, k, ties))
     size = 1 / sums_of(np.ones(votes.kind_count), 2)

@@ -120,9 +120,9 @@ class Weighted:
             number = states.questions.astype(np.float64)
             return _Questions(*counted, states.group, states.state, number, one, states.groups)
         parts = strata.states
-        group, place = strata.owner[parts.group], states.state[strata.pair_places(states)]
         number, weight = parts.questions.astype(np.float64), strata.shares[parts.group]
-        return _Questions(*counted, group, place, number, weight, states.groups)
+        group = strata.owner[parts.group]
+        return _Questions(*counted, group, parts.state, number, weight, states.groups)
 
     @cached_property
     def effective(self) -> Floats:
@@ -437,10 +437,7 @@ def average_estimate(
 ) -> Estimate:
     """The average weight of three or more categories, about these questions."""
     asked, (unit, low, width) = Weighted(states, strata), unit_weights(w)
-    parts = strata or Subgroups.from_whole_groups(states)
-    mean, rest = (
-        parts.weighted_sums(weighted_average(states.counts, each)) for each in (unit, 1 - unit)
-    )
+    mean, rest = (asked.mean(weighted_average(states.counts, each)) for each in (unit, 1 - unit))
     noisy = Estimate.from_noise(mean, rest, _average_noise(asked, unit, mean), asked.effective)
     # Single trials show nothing of the noise of a question, but values inside the range bound it.
     most = np.where(states.trials == states.size, _MOST_SINGLE * asked.effective, np.inf)

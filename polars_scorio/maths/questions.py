@@ -37,6 +37,10 @@ class QuestionGroups(ABC):
         """Mean over the questions of each group, of values of each state: (..., S) to (..., G)."""
         return self.sum_questions(values) / self.size
 
+    def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
+        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,)."""
+        return np.asarray(self.sum_questions(values) / self.size.astype(float) ** power)
+
     def variance(self, variances: Floats) -> Floats:
         """Variance of that mean, for independent questions, shape (G,)."""
         return self.sum_questions(variances) / self.size**2
@@ -232,11 +236,6 @@ class Subgroups(Generic[GroupsT_co]):
 
         return Subgroups.from_rows(group, part, groups, tally_states, weight)
 
-    @classmethod
-    def from_whole_groups(cls, states: GroupsT_co) -> Subgroups[GroupsT_co]:  # type: ignore[misc]  # a constructor
-        """Groups of one part each: all questions weigh the same."""
-        return cls(states, np.arange(states.groups), states.groups)
-
     def binary(self: Subgroups[States], success: list[int]) -> Subgroups[States]:
         """Parts of the same questions by failure and success; see `States.binary`."""
         return replace(self, states=self.states.binary(success))
@@ -293,7 +292,7 @@ class Subgroups(Generic[GroupsT_co]):
         return np.asarray(self.weight / whole[self.owner])
 
     def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
-        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,)."""
+        """As those of `QuestionGroups`, by the weights of the parts."""
         # Divided last, so that means of ones are exactly 1.
         weight = self.weight**power
         sums = np.bincount(self.owner, weight * self.states.sum_questions(values))

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.exchangeability import count_tails
+from polars_scorio.maths.exchangeability import count_tails, log_choose
 
 _EQUAL_RATIO = 1 + 1e-12  # p-values whose ratio is less are the same: the rest is rounding
 
@@ -118,7 +117,7 @@ class _Splits:
         column = np.arange(widths.max(initial=1))
         is_possible = column < widths[:, None]
         new = np.where(is_possible, min_new[:, None] + column, min_new[:, None])
-        log = _log_binomial(n_new, new) + _log_binomial(n_old, total - new)
+        log = log_choose(np.stack([n_new, n_old]), np.stack([new, total - new])).sum(axis=0)
         log = np.where(is_possible, log, -np.inf)
         chance = np.exp(log - log.max(axis=1, keepdims=True))
         chance /= chance.sum(axis=1, keepdims=True)
@@ -132,11 +131,6 @@ class _Splits:
         new = self.min_new[:, None] + np.arange(self.p.shape[1])
         broken = (2 * (total - new) > n_old) & (2 * new < n_new) & self.is_possible
         return np.asarray(np.where(broken, self.chance, 0.0).sum(axis=1))
-
-
-def _log_binomial(n: Ints, k: Ints) -> Floats:
-    gammaln = scipy.special.gammaln
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 class PossibleValues(NamedTuple):

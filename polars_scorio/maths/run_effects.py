@@ -68,8 +68,21 @@ class RunVariance(NamedTuple):
         return RunVariance(*(np.asarray(each)[places] for each in self))
 
     def less(self, other: ScoreRuns) -> RunVariance:
-        """The variance of differences, whose runs are independent."""
-        return difference(self, other.by_score)
+        """The variance of differences, whose runs are independent; degrees of freedom by Welch."""
+        second, parts = other.by_score, []
+        for each in (self, second):
+            square, known = np.asarray(each.variance, np.float64) ** 2, np.asarray(each.freedom) > 0
+            parts.append(np.divide(square, each.freedom, out=np.zeros_like(square), where=known))
+        variance = np.asarray(self.variance) + second.variance
+        of_trials = np.asarray(self.of_trials) + second.of_trials
+        uncertain = parts[0] + parts[1]
+        return RunVariance(
+            variance,
+            of_trials,
+            np.divide(variance**2, uncertain, out=np.zeros_like(uncertain), where=uncertain > 0),
+            np.asarray(self.shared) + second.shared,
+            np.divide(variance, of_trials, out=np.ones_like(of_trials), where=of_trials > 0),
+        )
 
     def after(self, further: Numbers, trials: Numbers, share: Numbers = 1.0) -> RunVariance:
         """The variance that is expected after further trials of each question, in other runs.
@@ -131,7 +144,7 @@ class SharedRuns(NamedTuple):
         (0.0, 3.0)
         """
         assert isinstance(other, SharedRuns)
-        apart = difference(self.by_score, other.by_score)
+        apart = self.by_score.less(other)
         paired = (self.design == other.design) & (self.design >= 0)
         gaps = self.sums - other.sums
         runs = np.maximum((~np.isnan(gaps)).sum(-1), 2)
@@ -190,24 +203,6 @@ def slopes_of_table(table: Floats) -> Floats:
     steps = np.diff(table)
     slopes = ((n - c) * np.insert(steps, 0, 0.0) + c * np.append(steps, 0.0)) / max(n, 1)
     return np.asarray(slopes)
-
-
-def difference(first: RunVariance, second: RunVariance) -> RunVariance:
-    """Of the difference of two scores whose runs are independent; degrees of freedom by Welch."""
-    parts = []
-    for each in (first, second):
-        square, known = np.asarray(each.variance, np.float64) ** 2, np.asarray(each.freedom) > 0
-        parts.append(np.divide(square, each.freedom, out=np.zeros_like(square), where=known))
-    variance = np.asarray(first.variance) + second.variance
-    of_trials = np.asarray(first.of_trials) + second.of_trials
-    uncertain = parts[0] + parts[1]
-    return RunVariance(
-        variance,
-        of_trials,
-        np.divide(variance**2, uncertain, out=np.zeros_like(uncertain), where=uncertain > 0),
-        np.asarray(first.shared) + second.shared,
-        np.divide(variance, of_trials, out=np.ones_like(of_trials), where=of_trials > 0),
-    )
 
 
 def pooled_ratio(models: Iterable[RunVariance]) -> tuple[float, float]:

@@ -54,10 +54,6 @@ class PosteriorLaw(Law):
 
     ranges: ClassVar[bool] = False
 
-    def moments(self, scores: Scores) -> tuple[Floats, Floats]:
-        """Of a Beta interval, its own."""
-        return (self.center, self.reach) if self.center.size else (scores.mu, scores.sigma)
-
     def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata."""
         mu, sigma, _, _ = models.reported
@@ -140,8 +136,9 @@ class PosteriorInference(Inference):
         low, high = metric.support
         lowest = (numbers.lo[strata.groups] == low).all(axis=1)
         highest = (numbers.hi[strata.groups] == high).all(axis=1)
-        middle, deviation = numbers.law.moments(numbers)
-        center, reach = strata.mean(middle), strata.root_of_squares(deviation)
+        assert isinstance(numbers.law, PosteriorLaw)  # of the strata, by this inference
+        center = strata.mean(numbers.law.center)
+        reach = strata.root_of_squares(numbers.law.reach)
         lo, hi = self._beta_interval(metric, center, reach, lowest, highest)
         # A stratum without success (or failure) has its interval around another number.
         mu = np.clip(strata.mean(numbers.mu), low, high)

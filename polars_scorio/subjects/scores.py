@@ -291,7 +291,7 @@ def estimated_scores(
     def sampled(metric: Metric, k: int | None) -> Numbers:
         low, high = metric.support
         unit = (metric.kind_estimates(questions, k) - low) / ((high - low) or 1.0)
-        mean = questions.mean(unit) if strata is None else strata.weighted_sums(unit)
+        mean = (strata or questions).weighted_sums(unit)
         units = question_units(questions, unit[questions.state], clusters, strata)
         return sample_numbers(mean, units, confidence).scaled(low, high)
 
@@ -491,10 +491,6 @@ class Law(ABC):
     """The reference distribution of scores: how models are compared, and what each is by itself."""
 
     ranges: ClassVar[bool] = True  # an interval without an estimate is a range
-
-    def moments(self, scores: Scores) -> tuple[Floats, Floats]:
-        """Mean and standard deviation from which the interval of each group is made."""
-        return scores.mu, scores.sigma
 
     @abstractmethod
     def compared(self, models: StrataModels) -> Comparison:

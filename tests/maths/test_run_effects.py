@@ -61,7 +61,7 @@ def test_ends_of_vectors(case):
 
 @pytest.mark.parametrize("case", VECTORS["pair"], ids=by_name)
 def test_differences_of_vectors(case):
-    found = run_effects.difference(of_vector(case["a"]), of_vector(case["b"]))
+    found = of_vector(case["a"]).less(of_vector(case["b"]))
     numbers = [found.variance, found.of_trials, found.freedom, found.term(NORMAL)]
     expected = [case[name] for name in ("V", "D", "nu", "term")]
     np.testing.assert_allclose(numbers, expected, rtol=1e-9, atol=1e-9)

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.maths.run_effects import RunVariance, difference, run_variance, widened
+from polars_scorio.maths.run_effects import RunVariance, run_variance, widened
 
 # Logs made by a rule are no random ones, and tests of a log say so.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
@@ -109,7 +109,8 @@ def test_named_runs_never_make_an_interval_narrower(log):
 def test_a_comparison_adds_the_runs_of_both(log, models):
     plain = log.scorio(trial=None).compare().row(0, named=True)
     said = log.scorio(trial=None, run="seed").compare().row(0, named=True)
-    runs = difference(*(of_model(outcomes) for outcomes in models.values()))
+    first, other = (of_model(outcomes) for outcomes in models.values())
+    runs = first.less(other)
     ends = widened(plain["diff"], plain["lo"], plain["hi"], runs.term(Z), Z)
     assert (said["lo"], said["hi"]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
     assert said["sigma"] == pytest.approx(np.sqrt(plain["sigma"] ** 2 + runs.excess))
@@ -284,7 +285,8 @@ def test_decisions_about_a_population_have_the_term_whatever_the_law(log, models
     plain = log.scorio(trial=None, target="population")
     said = log.scorio(trial=None, run="seed", target="population")
     old, new = (asked.compare().row(0, named=True) for asked in (plain, said))
-    runs = difference(*(of_model(outcomes) for outcomes in models.values()))
+    first, other = (of_model(outcomes) for outcomes in models.values())
+    runs = first.less(other)
     ends = widened(old["diff"], old["lo"], old["hi"], runs.term(Z), Z)
     assert (new["lo"], new["hi"]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
     assert (old["inference"], new["inference"]) == ("calibrated", "calibrated, other runs")
