@@ -705,7 +705,7 @@ def keep_logs(rows: Sequence[Row]) -> None:
     file = PRINTED / "speed.csv"
     with file.open(encoding="utf-8", newline="") as lines:
         head, *old = csv.reader(lines)
-    larger = [row for row in old if row[0].startswith(("200 million", "1 billion"))]
+    larger = [row for row in old if row[0].startswith(("100 million", "200 million", "1 billion"))]
     with file.open("w", encoding="utf-8", newline="") as lines:
         csv.writer(lines, lineterminator="\n").writerows([head, *found, *larger])
 
