@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from html import escape
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+_signature_of = lru_cache(maxsize=256)(signature)  # of functions of a log
 _MOST = 12  # names of other columns
 _LONGEST_TEXT = 100  # of an expression that is printed
 
@@ -527,7 +529,7 @@ class Accessor(Generic[FrameT]):
 
     def _options(self, function: Callable[..., object], said: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a call after a check, and what the accessor chose if they are taken."""
-        taken = signature(function).parameters
+        taken = _signature_of(function).parameters
         every = any(each.kind is each.VAR_KEYWORD for each in taken.values())
         chosen = {name: each for name, each in self._chosen.items() if every or name in taken}
         return chosen_first(chosen, said)

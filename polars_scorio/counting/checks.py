@@ -67,8 +67,8 @@ class Rule:
 
 def mark_problems(questions: pl.LazyFrame, question: str, rules: Sequence[Rule]) -> pl.LazyFrame:
     """Add `PROBLEM` and `PLACE` to a frame of questions: null where all is well."""
-    problem = [pl.when(rule.violated).then(pl.lit(i, pl.UInt8)) for i, rule in enumerate(rules)]
-    return questions.with_columns(pl.coalesce(problem).alias(PROBLEM)).with_columns(
+    problem = pl.coalesce(pl.when(rule.violated).then(i) for i, rule in enumerate(rules))
+    return questions.with_columns(problem.cast(pl.UInt8).alias(PROBLEM)).with_columns(
         pl.when(pl.col(PROBLEM).is_not_null()).then(pl.col(question)).alias(PLACE)
     )
 
@@ -111,7 +111,7 @@ class WholePlan:
             schema = self.rows.collect_schema()
             return {name: schema[name] for name in names}
 
-        steps = (*self.steps, lambda frame: frame.select(names))
+        steps = (*self.steps, lambda frame: frame[[*names]])
         return WholePlan(self.rows, steps, columns, self.filters)
 
     def kept_by(self, study: Study, roles: Roles, key: tuple[Hashable, ...]) -> WholePlan:

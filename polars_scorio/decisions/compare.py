@@ -206,9 +206,7 @@ class _ComparedPairs:
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return (
             warn_of_prior(pairs)
-            .with_columns(
-                pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
-            )
+            .with_columns(names[pairs[side]].alias(side) for side in ("model_a", "model_b"))
             .with_columns(bounds_column(evaluated), better=pl.when("differs").then(winner))
         )
 
@@ -250,7 +248,7 @@ class _ComparedPairs:
         return pl.concat([pairs] * times).hstack(numbers).hstack(beside).with_columns(
             pl.Series(STRATUM, np.tile(strata, times)),
             pl.lit(1, pl.UInt32).alias(PAIRS),
-            k.gather(np.repeat(np.arange(times), pairs.height)),
+            k[np.repeat(np.arange(times), pairs.height)],
             pl.concat(words).alias(INFERENCE),
             *(pl.concat([each[name] for each in judged]).alias(name) for name in judged[0]),
         )  # fmt: skip

@@ -373,7 +373,7 @@ class ModelRows:
         self, pairs: pl.DataFrame, sides: tuple[str, str], names: Sequence[str]
     ) -> pl.Series:
         """The words for pairs, whose columns `sides` have the places of both groups."""
-        one, other = (self.words.gather(pairs[side]) for side in sides)
+        one, other = (self.words[pairs[side]] for side in sides)
         if (one == other).all():
             return one
         both = pl.format("{}: {}; {}: {}", pl.lit(names[0]), one, pl.lit(names[1]), other)

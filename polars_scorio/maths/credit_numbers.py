@@ -52,8 +52,7 @@ class Numbers(NamedTuple):
         """Rescale to a metric that is `low` for a credit of 0 and `high` for a credit of 1."""
         width = high - low
         estimate, lo, hi = (low + width * number for number in (self.estimate, self.lo, self.hi))
-        noisy = self.noisy and replace(self.noisy, low=low, width=width)
-        return Numbers(estimate, width * self.sigma, lo, hi, noisy)
+        return Numbers(estimate, width * self.sigma, lo, hi, self.noisy)
 
     def with_ends_within(self, least: Floats, most: Floats) -> Numbers:
         """The numbers, with the interval clipped to two bounds, but never past the estimate.

@@ -706,7 +706,8 @@ class MeasuredPairs:
         top = width[self.a] if isinstance(width, np.ndarray) else width
         top = top if self.side.bounded else np.inf
         lo, hi = (np.where(tail < _NO_TAIL, far * top, end) for far, end in ((-1, lo), (1, hi)))
-        return np.clip(lo, -top, top), np.clip(hi, -top, top)
+        lo, hi = (np.minimum(np.maximum(end, -top), top) for end in (lo, hi))
+        return lo, hi
 
     def _ends_of(self, a: Ints, b: Ints, tail: Floats) -> list[tuple[Floats, Floats]]:
         """Ends of both models of each pair, computed once for each model and tail."""

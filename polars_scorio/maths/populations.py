@@ -178,6 +178,7 @@ def population_weights(logs: Floats) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+_SMALLEST = np.finfo(float).tiny
 _LARGEST = 1e100  # shape: SciPy's inverse of the Beta integral is NaN from 1e155 on
 # SciPy's inverse of the Beta integral errs by 1e-5 of a standard deviation from shapes of 1e10 on;
 # the normal with a correction for skewness holds 1e-8 from 1e8 on.
@@ -186,8 +187,8 @@ _NARROW = 1e8
 
 def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
     """Value that Beta(a, b) exceeds, or stays below, with the chance `tail`."""
-    tiny = np.finfo(float).tiny
-    a, b = np.clip(a, tiny, _LARGEST), np.clip(b, tiny, _LARGEST)
+    # In a third of the time of `np.clip`, which checks much before it calls these.
+    a, b = (np.minimum(np.maximum(each, _SMALLEST), _LARGEST) for each in (a, b))
     narrow = np.minimum(a, b) > _NARROW
     inverse = scipy.special.betainccinv if upper else scipy.special.betaincinv
     if not narrow.any():

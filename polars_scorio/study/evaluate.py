@@ -233,7 +233,7 @@ class Evaluated:
         """The keys of all groups, with the rows of a report in a list."""
         rows = self._rows(columns)
         lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*columns.schema))
-        return self.keys.with_columns(lists.to_series(1).alias(RESULTS))
+        return self.keys.hstack([lists.to_series(1).alias(RESULTS)])
 
     def _rows(self, columns: ReportColumns) -> pl.DataFrame:
         """The rows of a report with the number of their group."""

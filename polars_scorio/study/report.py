@@ -278,7 +278,8 @@ def report(
     rows = tidy_plan(plan, columns)
     if wide:
         return wide_rows(rows, keys, wanted)
-    rows = with_curves(rows, metrics).select(curve_columns(columns.visible, metrics))
+    names = curve_columns(columns.visible, metrics)
+    rows = rows if names == columns.visible else with_curves(rows, metrics).select(names)
     rows = rows if means else rows.drop("mu")
     if lean and (confidence := request.choice.confidence) != CONFIDENCE:
         refuse_repeats([*rows.collect_schema().names(), "confidence"])

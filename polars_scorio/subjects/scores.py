@@ -69,10 +69,11 @@ def clipped_ends(metric: Metric, *ends: Floats) -> Iterator[Floats]:
 
 def refuse_outside(mu: Floats, metric: Metric) -> None:
     """Refuse numbers outside bounds that a user gave; these may be a part of the groups."""
+    if "bounds" not in dict(metric.given):
+        return
     low, high = metric.bounds or (-np.inf, np.inf)
     near = 1e-9 * metric.unit
-    outside = ((mu < low - near) | (mu > high + near)) & np.isfinite(mu)
-    if "bounds" in dict(metric.given) and outside.any():
+    if (((mu < low - near) | (mu > high + near)) & np.isfinite(mu)).any():
         raise ValueError(
             f"{metric.name}: the value of some model lies outside these bounds, so no interval "
             "within them contains it: leave bounds= out, or give wider ones"
