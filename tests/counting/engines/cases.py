@@ -60,10 +60,10 @@ COUNTED = [
     ),
     Case("truth values", LOG.with_columns(pl.col("category") > 0), {"by": "domain"}),
     Case("words", LABELS, {"by": "domain"}, {"success": "good"}),
-    Case("dropped", FLOATS, {"missing": "drop"}),
+    Case("threshold that some reach", LOG, {"by": "domain", "threshold": 1}),
     Case("missing is a failure", FLOATS, {"missing": 0}),
     Case("threshold", FLOATS, {"threshold": 0.5, "missing": "drop"}),
-    Case("threshold of integers", LOG, {"by": "domain", "threshold": 1.5}),
+    Case("dropped", FLOATS, {"missing": "drop"}),
     Case("promised n", long([[0, 1, 1], [1, 1, 1]]), {"n": 3}),
     Case(
         "days and words as keys",
