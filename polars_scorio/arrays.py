@@ -124,7 +124,7 @@ class QuestionCounts:
             Ends of the intervals; a range if k exceeds the trials of a question.
         """
         if not metric.calibrated:
-            raise ValueError(f"{metric.name}: it has a posterior alone, and no calibrated interval")
+            raise ValueError(f"{metric.name}: it has a posterior, and no calibrated interval")
         counts, place = self._counts(metric), np.arange(self.n.size)
         rows = counts, 0 * counts, 0 * place
         parts = Subgroups.tally(*rows, place, 1 + 0 * place, 1, self.weights)

@@ -17,8 +17,8 @@ from tests.documents import ROOT
 PAGE = ROOT / "examples" / "guide" / "combinations.md"
 HEAD = """# Which options exclude each other?
 
-Some combinations have no answer, because nobody knows an interval for them, or because two options contradict each
-other. Each is refused at the call, with the way out:
+Some combinations have no answer, because no interval is known for them, or because two options contradict each
+other. The call is refused, with the way out:
 
 ```python
 import polars as pl
@@ -33,7 +33,7 @@ except ValueError as error:
 ```
 
 ```text
-pass_at_k: simultaneous=True makes one band of several k from calibrated numbers, and nobody knows one of a posterior: leave simultaneous= out
+pass_at_k: simultaneous=True makes one band of several k from calibrated numbers, not from posteriors: omit simultaneous=
 ```
 
 """  # noqa: E501 - a line is a paragraph, or what is printed
@@ -41,7 +41,7 @@ LISTS: Mapping[str, Sequence[Refusal]] = {
     "all numbers": REPORT,
     "`report`": ROWS,
     "a band of several k": BANDS,
-    'brackets, `missing="bounds"`': BRACKETS,
+    '`missing="bounds"`': BRACKETS,
     "a judge, `truth=` or `judge=`": UNCORRECTED,
     'models, `target="population"`': SAMPLED,
     'models, `unmatched="unpaired"`': UNPAIRED,

@@ -92,7 +92,7 @@ def test_wrong_arrays_are_refused(arrays, message):
 
 def test_metrics_without_such_numbers_are_refused():
     questions = QuestionCounts(N, C)
-    with pytest.raises(ValueError, match="bayes: it has a posterior alone"):
+    with pytest.raises(ValueError, match="bayes: it has a posterior, and no cal"):
         questions.interval(ps.bayes())
     for metric in (ps.avg(w=[0, 1]), ps.geom_ds_at_k(2), ps.mean_cost()):
         with pytest.raises(ValueError, match="no metric of the successes of single questions"):

@@ -298,8 +298,8 @@ class GroupTally:
         if self.roles.missing == "error" and (missing > 0).any():
             raise ValueError(
                 f"a missing category (null or NaN in {name!r}): "
-                '.scorio(missing="drop") leaves such trials out; a category, as in missing=0, '
-                "counts them as that."
+                '.scorio(missing="drop") skips such trials; a category, as in missing=0, '
+                "counts them as such."
             )
 
     def _class_codes(self, column: pl.Series) -> pl.Series:
@@ -322,7 +322,7 @@ class GroupTally:
         if alike:
             raise ValueError(
                 f"{', '.join(map(repr, alike))} in {labels.name!r} would count as failure, and "
-                f"differ{'s' * (len(alike) == 1)} from a success in case or spaces alone: name all "
+                f"differ{'s' * (len(alike) == 1)} from a success only in case or spaces: name all "
                 "spellings with .scorio(success=...), or make them one before with "
                 ".str.strip_chars().str.to_lowercase()."
             )
@@ -361,8 +361,8 @@ def _stray_message(name: str, known: tuple[Category, ...] | None) -> str:
     """The message on a category that is in none of the classes."""
     if known is None:
         return (
-            f"a category that is not a whole number in {name!r}: say from where on a reward is a "
-            "success, for instance with .scorio(threshold=0.5)."
+            f"a category that is not a whole number in {name!r}: pass the least reward of a "
+            "success, as in .scorio(threshold=0.5)."
         )
     outside = "that is neither 0 nor 1" if known == (0, 1) else f"outside {list(known)}"
     return (

@@ -471,8 +471,8 @@ def detectable_difference(
     effect = 1 + (cluster_size - 1) * check_number("icc", icc, SHARE)
     if not about_all and (cluster_size != 1 or icc != 0):
         raise ValueError(
-            "cluster_size and icc change a difference about the population alone, got target="
-            '"benchmark": pass target="population", or leave them out'
+            "cluster_size and icc change only a difference about the population, got target="
+            '"benchmark": pass target="population", or omit them'
         )
     about = [design, *(replace(design, spread=s, correlation=r) for s, r in _RANGE)]
 

@@ -294,7 +294,7 @@ _SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look 
 def check_answer(reply: Call, rows: pl.DataFrame) -> None:
     """All tests of a log, the most urgent first."""
     number = dict(rows["verdict"].value_counts().iter_rows())
-    title, mark, chip = check_title(number)
+    title, mark, chip = check_title(number, checked=reply.contents.repeated is not None)
     account = tell_answer(title, reply.facts(None, reply.cover), mark=mark, chip=chip)
     lines = [*reply.account(account), ""]
     for row in rows.to_dicts():

@@ -258,7 +258,7 @@ def versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Categ
     """The log of all versions, and the name of the baseline."""
     if asked.against is not None:
         if asked.baseline is not None:
-            raise ValueError("--against names the log of the baseline: leave --baseline out")
+            raise ValueError("--against names the log of the baseline: omit --baseline")
         return _joined_logs(log, asked)
     if asked.baseline is None:
         raise ValueError("name the baseline with --baseline, or its log with --against")

@@ -139,8 +139,8 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "question": "the question from this column (default: question); repeat it for several",
         "trial": "the id of the trial from this column, or none (default: trial, if there is one)",
         "category": "the outcome from this column (default: category)",
-        "count": "from this column for how many trials a row stands",
-        "cluster": "from this column what related questions share, such as their passage",
+        "count": "the number of trials of a row from this column",
+        "cluster": "what related questions share, such as a passage, from this column",
         "run": "the run or seed of the trial from this column (default: the trial)",
         "answer": "the answer of the trial from this column, for vote_at_k",
         "truth": "human labels of trials from this column (empty: no label), to correct a judge",
@@ -163,15 +163,17 @@ def _add_outcomes(add: Callable[..., object]) -> None:
     """Add the arguments on what outcomes mean."""
     success = f"count this category as a success{_AGAIN}"
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
-    missing = "refuse (error), drop or bracket (bounds) trials without an outcome, or count them as"
-    missing += " this category (default: error)"
+    missing = "refuse (error) or drop trials without an outcome, show both extremes (bounds), or "
+    missing += "count them as this category (default: error)"
     add("--missing", metavar="MEANING", help=missing)
-    effects = "own: runs of each model differ by themselves; alike: by one spread; shared; none"
+    effects = (
+        "assume a spread of runs for each model (own), one (alike), common runs (shared), none"
+    )
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
     add("--n", type=int, help="require this number of trials of each question")
-    add("--first", type=int, help="count only so many trials of each question, by trial id")
+    add("--first", type=int, metavar="N", help="count only the first N trials of each question")
     threshold = "count an outcome of at least this number as a success; NaN is missing"
     add("--threshold", type=plain_number, metavar="REWARD", help=threshold)
     levels = f"name a possible reward, such as 0.5{_AGAIN}"
@@ -236,7 +238,7 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
         kinds = (
             "refuse questions that a model lacks (error), drop them, or with --target population"
         )
-        kinds += " compare separate samples (unpaired) (default: %(default)s)"
+        kinds += " compare separate samples (unpaired; default: %(default)s)"
     words = get_args(UnmatchedPairs if sampled else Unmatched)
     add("--unmatched", choices=words, default="error", help=kinds)
 
@@ -306,7 +308,8 @@ def _options_of_leaderboard(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add = parser.add_argument
     form = "write the table in this format (default: markdown, on a terminal a table that fits it)"
-    add("--format", choices=get_args(BoardFormat), help=f"{form}; html needs the extra style")
+    extras = "html needs the extra style; latex has no caption, which ps.to_latex of Python adds"
+    add("--format", choices=get_args(BoardFormat), help=f"{form}; {extras}")
     _add_overall(add)
     _add_compared(add)
 

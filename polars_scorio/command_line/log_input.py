@@ -128,7 +128,7 @@ def _refuse_unknown_folder(log: list[str]) -> None:
         find_files(log, *TABLES)
     except FileNotFoundError:
         raise ValueError(
-            f"{unknown_files(log)}. Name the tool with --from, or say where the trials are with "
+            f"{unknown_files(log)}. Name the tool with --from, or the paths in a record with "
             f"{records_options(find_files(log, '*.json'))}"
         ) from None
 
@@ -163,7 +163,7 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     named = _PATH_ROLES if tool == "records" else ()
     known = [option for option in _named_columns(asked) if option[2:] not in named]
     if known:
-        raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
+        raise ValueError(f"--from {tool} knows its columns: omit {', '.join(known)}")
     given = ("by", "on_error", *named, *_READER_ROLES[1:])
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     if "trial" in roles and not named:

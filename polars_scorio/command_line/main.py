@@ -85,7 +85,7 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         ["polars-scorio plan rollouts.parquet --by domain",
          "polars-scorio plan rollouts.parquet --by domain --half-width 0.02"]),
     "questions": (
-        "print questions that no model solves, that separate models, or may have a wrong key",
+        "print questions that are never, always or sometimes solved",
         ["polars-scorio questions rollouts.parquet --by domain"]),
     "reruns": (
         "print how far a rerun moves a score by chance, and which questions are flaky",

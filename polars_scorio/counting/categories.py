@@ -168,7 +168,7 @@ def _labels_message(trials: Trials) -> str:
     lost = ", ".join(repr(label) for label in labels[:_NAMED] if broken[label])
     said = (
         f"the category column {column.name!r} holds labels ({column.dtype})"
-        f"{': ' * bool(named)}{', '.join(named)}: say which of them are successes with success=, "
+        f"{': ' * bool(named)}{', '.join(named)}: name the successes with success=, "
         "or weigh them all with w={label: weight, ...}"
     )
     what = "outside success= they are failures; set to null, they are what missing= says"
@@ -340,8 +340,8 @@ def refuse_alike(
     one = len(alike) == 1
     raise ValueError(
         f"{owner}{len(alike)} label{'' if one else 's'} in {column!r} would count as "
-        f"failure{'' if one else 's'}, and differ{'s' if one else ''} from a success in case or "
-        f"spaces alone: {columns}; success: {those}. If they mean the same, name them all in "
+        f"failure{'' if one else 's'}, and differ{'s' if one else ''} from a success only in case "
+        f"or spaces: {columns}; success: {those}. If they mean the same, name them all in "
         f"success=, or make them one before, as in pl.col({column!r}).str.strip_chars()"
         ".str.to_lowercase(). If not, cast the column to an Enum of all labels."
     )

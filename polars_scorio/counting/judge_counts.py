@@ -46,7 +46,7 @@ class ModelJudges:
         if model not in known:
             raise ValueError(
                 f"judge: there is no calibration sample of the model {model!r}, only of "
-                f"{[*known]}. Add its rows, or leave the column model out if one sample serves all "
+                f"{[*known]}. Add its rows, or omit the column model if one sample serves all "
                 "models"
             )
         return known[model]

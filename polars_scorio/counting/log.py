@@ -130,17 +130,15 @@ _WAYS_OUT = {
     "category": "Name it with category=.",
     "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
     "count": "Name the column of multiplicities with count=.",
-    "cluster": "Name the column of what questions have in common with cluster=.",
-    "run": "Name the column of the run that a trial is of with run=.",
-    "answer": "Name the column of what trials answered with answer=.",
-    "truth": "Name the column of what people said of trials with truth=.",
-    "cost": "Name the column of what trials cost with cost=.",
+    "cluster": "Name the column that groups questions with cluster=.",
+    "run": "Name the column of runs with run=.",
+    "answer": "Name the column of answers with answer=.",
+    "truth": "Name the column of human labels with truth=.",
+    "cost": "Name the column of costs with cost=.",
 }
 _OR_NONE = {"model": " (or model=None)", "trial": " (or trial=None)"}
-_COUNTED = (
-    'Pass count="count" where that column says how many trials a row stands for, or name the trial '
-    "ids with trial=."
-)
+_COUNTED = 'Pass count="count" if that column counts the trials of a row, or name the trial ids '
+"with trial=."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -420,8 +418,8 @@ def _first_trials(trials: Trials, first: int) -> Trials:
     if not (dtype.is_numeric() or dtype.is_temporal()):
         raise TypeError(
             f"first={first} counts the trials of each question in the order of their ids, and "
-            f"those in {trials.trial.name!r} are {dtype}, which has no order: name a column of "
-            "numbers or times with trial=, or leave first= out"
+            f"the ids in {trials.trial.name!r} are {dtype}, which has no order: name a column of "
+            "numbers or times with trial=, or omit first="
         )
     trial = trials.trial.without_nan
     question = [part.expr for part in (*trials.by, trials.model, trials.question) if part]
@@ -562,7 +560,7 @@ def _refuse_reserved(what: str, name: str) -> None:
         )
     if name.startswith(":"):
         raise ValueError(
-            f'{what} has a name that begins with ":", as those of the package inside a plan do. '
+            f'{what} has a name that begins with ":", which the package keeps for its own columns. '
             "Rename the column before, or give the role as an expression with .alias(...)."
         )
 
@@ -580,7 +578,7 @@ def as_categories(values: Iterable[Category], column: Role, keyword: str) -> tup
         if isinstance(value, str) != labels or not isinstance(value, Category):
             raise TypeError(f"{where}. Its categories are {_category_kind(column.dtype, keyword)}.")
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
+            raise ValueError(f"{where}. For missing outcomes pass missing=.")
         if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
             raise ValueError(f"{where}. It is none of {known_text(value, column.dtype.categories)}")
         if column.dtype == pl.Boolean and value not in (0, 1):

@@ -227,7 +227,7 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
             f"question, the first{row_place(first, trials.keys)}: "
-            'unscored="drop" leaves nothing of it. Filter it out. See describe() for what there is.'
+            'unscored="drop" drops all of it. Filter it out. See describe() for what there is.'
         )
 
 
@@ -257,7 +257,7 @@ def too_many_trials(what: str) -> Rule:
         pl.col(ROWS) > MOST_TRIALS,
         (": ", Quoted(ROWS, "trial")),
         f"more than {MOST_TRIALS:,} trials with {what}",
-        "Their squares have no exact sum. Leave trials out.",
+        "Their squares have no exact sum: omit trials.",
     )
 
 
@@ -363,7 +363,7 @@ def _size_rules(trials: Trials) -> list[Rule]:
                 pl.col(ROWS) != trials.roles.n,
                 (": ", Quoted(ROWS, "trial")),
                 f"a number of trials other than n={trials.roles.n}",
-                "Look for files that were read twice and for lost trials, or leave n= out.",
+                "Look for files that were read twice and for lost trials, or omit n=.",
             )
         )
     if trials.roles.first is not None:
@@ -390,8 +390,8 @@ def _size_rules(trials: Trials) -> list[Rule]:
 def _missing_cure(trials: Trials) -> str:
     """The ways out of missing outcomes."""
     return (
-        'missing="drop" leaves such trials out and counts them in the column dropped; a category'
-        f"{missing_example(trials)} counts them as that."
+        'missing="drop" skips such trials and counts them in the column dropped; a category'
+        f"{missing_example(trials)} counts them as such."
     )
 
 
@@ -400,8 +400,8 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
         is_unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
         (": ", Quoted(ROWS, "trial"), ", ", Quoted(MISSING), " of them missing"),
         "no trial with a category",
-        'Filter such questions out, leave them out and counted with unscored="drop", or give '
-        "missing trials a category with missing=.",
+        'unscored="drop" skips and counts such questions; missing= with a category counts their '
+        "trials.",
     )
     if classes.any_value or (classes.known is None and not trials.category.dtype.is_float()):
         return [empty]

@@ -108,7 +108,7 @@ class Roles:
         if self.count is not None and not usual:
             raise ValueError(
                 f"count={self.count!r} means rows that are already counted, so they have no trial "
-                f"ids: leave trial={self.trial!r} out"
+                f"ids: omit trial={self.trial!r}"
             )
         self._check_first()
         self._check_runs()
@@ -150,8 +150,8 @@ class Roles:
         counted = self.count is not None  # of which `evaluated_plan` knows more
         if counted and self.run is not None:
             raise ValueError(
-                f"count={self.count!r} means rows that are already counted, of which nobody knows "
-                f"the runs: leave run={self.run!r} out, or take the log with a row for each trial"
+                f"count={self.count!r} means rows that are already counted, without their runs: "
+                f"omit run={self.run!r}, or take the log with a row for each trial"
             )
         if self.effects != "none" and self.run is None and not counted:
             raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
@@ -164,7 +164,7 @@ class Roles:
         if self.first is not None and lacking:
             raise ValueError(
                 f"first={self.first} counts the trials of each question in the order of their ids, "
-                f"and {lacking}: leave one of both out"
+                f"and {lacking}: omit one of both"
             )
 
     def _check_missing(self) -> None:
@@ -179,16 +179,15 @@ class Roles:
         check_choice("unscored", self.unscored, Unscored)
         if self.unscored == "drop" and self.missing != "drop" and self.count is None:
             raise ValueError(
-                'unscored="drop" is about questions of which all trials are missing, which '
-                f'missing={self.missing!r} does not leave: it goes with missing="drop"'
+                'unscored="drop" skips questions that missing="drop" leaves without trials: pass '
+                f'missing="drop" in place of {self.missing!r}, or omit unscored='
             )
 
     def _check_cost(self) -> None:
         if self.cost is not None and self.count is not None:
             raise ValueError(
-                f"count={self.count!r} means rows that stand for several trials, of which nobody "
-                "knows what each of them cost: cost= needs a row for each trial, with columns for "
-                "its question, category and cost. Leave one of both out"
+                f"count={self.count!r} means rows that stand for several trials, and cost= needs a "
+                "row for each trial, with columns for its question, category and cost: omit one"
             )
 
     def _check_rewards(self) -> None:
@@ -199,7 +198,7 @@ class Roles:
                 if getattr(self, keyword) is not None:
                     raise ValueError(
                         f"bounds={self.bounds!r} is the range of rewards that are taken as they "
-                        f"are, and {keyword}= makes categories of them: leave one of both out"
+                        f"are, and {keyword}= makes categories of them: omit one of both"
                     )
         if self.levels is not None:
             self._set("levels", check_levels(self.levels))
@@ -209,7 +208,7 @@ class Roles:
         for keyword in ("success", "levels"):
             if getattr(self, keyword) is not None:
                 raise ValueError(
-                    f"threshold={self.threshold!r} says which trials succeed: leave {keyword}= out"
+                    f"threshold={self.threshold!r} decides which trials succeed: omit {keyword}="
                 )
 
     def _check_judge(self) -> None:
@@ -221,7 +220,7 @@ class Roles:
         if self.truth is not None and self.judge is not None:
             raise ValueError(
                 f"truth={self.truth!r} has labels on these trials, and judge= has a sample from "
-                "elsewhere: leave judge= out, labels on these trials need fewer assumptions"
+                "elsewhere: omit judge=, because labels on these trials need fewer assumptions"
             )
         named = "truth" if self.judge is None else "judge"
         for keyword in ("levels", "bounds"):
@@ -369,9 +368,9 @@ def refuse_ungraded(keyword: str, name: str, dtype: pl.DataType, owner: str = ""
     """Refuse a category column that holds no rewards."""
     if not (dtype.is_integer() or dtype.is_float()):
         ways_out = {
-            "levels": "Leave it out, and weigh the categories with w=",
-            "threshold": "Leave it out, and name the categories that are successes with success=",
-            "bounds": "Leave it out: an outcome that is no number has no range",
+            "levels": "Omit it, and weigh the categories with w=",
+            "threshold": "Omit it, and name the categories that are successes with success=",
+            "bounds": "Omit it: an outcome that is no number has no range",
         }
         raise TypeError(
             f"{owner}{keyword}= is for rewards, but the category column {name!r} is {dtype}. "

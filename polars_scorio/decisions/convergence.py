@@ -272,6 +272,6 @@ def _progress_bar() -> Callable[..., Any]:
         from tqdm.auto import tqdm  # noqa: PLC0415 - an extra
     except ImportError:
         raise ImportError(
-            'progress=True needs tqdm: pip install "polars-scorio[progress]", or leave it out'
+            'progress=True needs tqdm: pip install "polars-scorio[progress]", or omit progress='
         ) from None
     return lambda total: tqdm(total=total, unit=" replicates")

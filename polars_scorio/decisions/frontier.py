@@ -53,7 +53,7 @@ def frontier(
     if not metric.per_question:
         raise ValueError(
             f"frontier: {metric.name} blends means of the whole benchmark, and has no value for a "
-            "single question, which costs could be paired with; take ps.avg(), or a metric of the "
+            "single question that could be paired with its cost: use ps.avg(), or a metric of the "
             "Pass@k family"
         )
     named_model(trials, "frontier")

@@ -169,8 +169,8 @@ GATE = (
             "a baseline and its margin= go together", "pass both, as in margin=0.02, or neither"),
     Refusal(lambda rules, _: rules.baseline is None and rules.at_least is None
             and rules.each_at_least is None and rules.must_pass is None,
-            "without a baseline nothing is asked",
-            "pass one with its margin=, or at_least=, the score that a model must reach"),
+            "neither a baseline nor a score to reach is named",
+            "pass a baseline with its margin=, or at_least="),
     Refusal(lambda rules, _: rules.baseline is None
             and bool(rules.fail_on or rules.every_stratum or rules.stratum_margin is not None),
             "fail_on=, every_stratum= and stratum_margin= are about changes",
@@ -179,16 +179,15 @@ GATE = (
             and roles.missing == BOUNDED,
             'missing="bounds" is about differences, and fail_on=, must_pass=, at_least= and '
             "each_at_least= are not",
-            "leave these out, or say what a missing outcome means"),
+            "omit these, or pass another meaning as missing="),
     Refusal(lambda rules, _: _names_cases(rules) and rules.options.get("unmatched") == "unpaired",
-            "fail_on=, must_pass= and each_at_least= compare the same questions, and "
-            'unmatched="unpaired" others of each version',
-            'take unmatched="drop", which has them'),
+            "fail_on=, must_pass= and each_at_least= need questions that both versions answered",
+            'pass unmatched="drop"'),
     Refusal(lambda rules, roles: rules.stratum_margin is not None and not roles.by,
-            "stratum_margin= is that of single strata", "name them with by="),
+            "stratum_margin= is the margin of single strata", "name the strata with by="),
     Refusal(lambda rules, _: rules.fdr is not None and rules.fail_on is None,
             "fdr= is the false discovery rate of the questions that fail_on= names",
-            'pass fail_on="regressed" too, or leave fdr= out'),
+            'pass fail_on="regressed" too, or omit fdr='),
 )  # fmt: skip
 
 
@@ -415,13 +414,13 @@ class _Gate:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""
         if names.is_empty():
             raise ValueError(
-                "gate: the log holds no trials, so that nothing was judged: is it the right file, "
-                "or a filter too many?"
+                "gate: the log has no trials, so nothing was judged: is it the right file, or was "
+                "everything filtered out?"
             )
         if names.n_unique() == 1 and self.rules.baseline is not None:
             raise ValueError(
-                f"gate: the log has the baseline {self.rules.baseline!r} alone, and no candidate "
-                "to compare with it. Concatenate the logs of both"
+                f"gate: the log has only the baseline {self.rules.baseline!r}, and no candidate to "
+                "compare with it. Concatenate the logs of both"
             )
         for k in self.models.metric.row_sizes:
             self._refuse_ranges(evaluated, k)

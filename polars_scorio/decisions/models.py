@@ -226,21 +226,19 @@ SAMPLED = (
     Refusal(lambda ask: not ask.metric.per_question,
             "a blend of the whole benchmark has no value for a single question, so that "
             'target="population" cannot compare them',
-            "take ps.geom_at_k, which has"),
+            "use ps.geom_at_k, which has one"),
     Refusal(lambda ask: ask.options.get("prior") is not None,
-            'target="population" compares what the trials themselves say of each question, and a '
-            "prior has no say",
-            "leave prior= out"),
+            'target="population" compares unbiased estimates of each question, without a prior',
+            "omit prior="),
 )  # fmt: skip
 UNPAIRED = (
     Refusal(lambda ask: ask.options.get("target") != "population",
-            'unmatched="unpaired" takes the questions of each model as a sample of their own',
-            'it needs target="population"'),
+            'unmatched="unpaired" takes the questions of each model as a separate sample',
+            'pass target="population"'),
     Refusal(lambda ask: ask.options.get("prior") is not None or not ask.metric.calibrated
             or ask.trials.judged or ask.metric.looks_at == "costs",
-            'unmatched="unpaired" compares calibrated numbers of outcomes, votes or rewards, as of '
-            "ps.avg()",
-            "leave prior=, truth= and judge= out"),
+            'unmatched="unpaired" compares calibrated numbers of outcomes, votes or rewards',
+            "omit prior=, truth= and judge="),
 )  # fmt: skip
 
 

@@ -153,14 +153,14 @@ _NEEDED: dict[str, pl.DataType] = {
 TRIALS = (
     Refusal(lambda simultaneous, half_width: simultaneous and half_width is not None,
             "simultaneous=True is about pairs of models, half_width= about each by itself",
-            "leave one of them out"),
+            "omit one of them"),
 )  # fmt: skip
 QUESTIONS_AHEAD = (
     Refusal(lambda _, half_width, margin: half_width is not None and margin is not None,
             "half_width and margin are two goals", "ask for one at a time"),
     Refusal(lambda simultaneous, _, margin: simultaneous and margin is not None,
             "simultaneous=True is about all pairs of models, margin= about one gate",
-            "leave one of them out"),
+            "omit one of them"),
 )  # fmt: skip
 
 
@@ -306,10 +306,9 @@ class _TrialsNeed(_Planner):
 
 _SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra_trials": pl.UInt64()}
 _SPENT_BY_REWARDS = (
-    "next_trials: who spends where rewards vary most lets the number of trials depend on the "
-    "rewards, and no numbers of real-valued rewards allow for that. Ask the same number of trials "
-    "of all questions, see trials_needed(), or pass threshold=, from which on a reward is a "
-    "success"
+    "next_trials: if more trials go to rewards that vary more, no interval of real-valued rewards "
+    "is valid. Run the same number of trials of all questions, see trials_needed(), or pass the "
+    "least reward of a success as threshold="
 )
 _LARGEST_BUDGET = 10_000_000  # trials are spent one by one
 

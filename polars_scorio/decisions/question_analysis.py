@@ -258,7 +258,7 @@ def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
     trials = bind_roles(log, roles)
     refuse_judge(trials, "like=")
     if trials.by:
-        raise ValueError("like= takes a log without strata: filter one, or leave by= out")
+        raise ValueError("like= takes a log without strata: filter one, or omit by=")
     request = average_request(trials, None)
     table = StratumQuestions.read(named_questions(request, "error").plan().collect(), request)
     outcomes = table.outcomes

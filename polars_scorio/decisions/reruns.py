@@ -132,7 +132,7 @@ def reruns(
     if n is not None and k is not None and per == "model":
         raise ValueError(
             f"reruns: {metric.name} of a rerun with another number of trials has another noise, "
-            "which nobody knows: leave n= out, or take ps.avg()"
+            "which is unknown: omit n=, or use ps.avg()"
         )
     trials = bind_roles(log, roles)
     refuse_judge(trials, "reruns")

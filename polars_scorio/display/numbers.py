@@ -47,7 +47,9 @@ def plain_text(text: str) -> str:
 
 def unbroken_text(text: str) -> str:
     """A sentence whose numbers stay with their units and ends, by no-break spaces."""
-    whole = re.sub(r"(?<=[\d.]) (?=%|points?\b|others\b|=)|(?<=[<>]) (?=[\d.])", "\N{NO-BREAK SPACE}", text)
+    whole = re.sub(
+        r"(?<=[\d.]) (?=%|points?\b|others\b|=)|(?<=[<>]) (?=[\d.])", "\N{NO-BREAK SPACE}", text
+    )
     return re.sub(r"(\[[^\]]*,) ", "\\1\N{NO-BREAK SPACE}", whole)
 
 

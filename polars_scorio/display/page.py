@@ -45,7 +45,7 @@ from polars_scorio.display.numbers import MANY, plain_text
 from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, StoryOptions, read_story
-from polars_scorio.display.words.answer_words import alarm_words
+from polars_scorio.display.words.answer_words import check_title
 from polars_scorio.display.words.gate_words import cases_section
 from polars_scorio.display.words.log_words import (
     coverage_block,
@@ -462,7 +462,8 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: StoryOptions) -> str
 
 
 def checked_table(rows: pl.DataFrame) -> str:
-    """Sentences of alarms above the rows of a check, or that there is none."""
-    said = rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"].to_list()
-    title = f'<p class="t">{escape(alarm_words(said))}</p>'
+    """Sentences of alarms above the rows of a check, or how many tests found nothing."""
+    said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
+    quiet, *_ = check_title(dict(rows["verdict"].value_counts().iter_rows()), checked=True)
+    title = f'<p class="t">{escape(said or quiet)}</p>'
     return scoped_html(title) + visible_text(rows._repr_html_())

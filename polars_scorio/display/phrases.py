@@ -194,6 +194,15 @@ def count_of(number: int, unit: str) -> str:
     return f"{number:,} {unit}"
 
 
+def all_of(number: int) -> str:
+    """All of some things, in words.
+
+    >>> all_of(2), all_of(1200)
+    ('both', 'all 1,200')
+    """
+    return "both" if number == 2 else f"all {number:,}"
+
+
 def overall_words(overall: Overall, weights: Iterable[float], noun: str, questions: int) -> str:
     """How numbers over several strata were made, as every header says it.
 

@@ -73,11 +73,11 @@ class StoryOptions:
         if self.baseline is not None and self.margin is None:
             raise ValueError(
                 "with baseline= a page is about a gate, which has a margin: pass margin=, the "
-                "score that a candidate may lose, as in margin=0.02; or leave baseline= out for a "
+                "score that a candidate may lose, as in margin=0.02; or omit baseline= for a "
                 "page that compares all models"
             )
         if self.margin is not None and self.baseline is None:
-            raise ValueError("margin= is that of a gate: name its baseline with baseline=")
+            raise ValueError("margin= belongs to a gate: name its baseline with baseline=")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

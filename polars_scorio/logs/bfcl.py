@@ -122,7 +122,7 @@ def _result_file(file: Path, category: str) -> Path:
         return same if same.exists() else of_category[0]
     raise FileNotFoundError(
         f"{same} is missing, which has the ids of the tests that passed: {file.name} lists "
-        f"failures alone, and {len(of_category)} files have results of its category. Copy it from "
+        f"only failures, and {len(of_category)} files have results of its category. Copy it from "
         "where the run wrote it"
     )
 

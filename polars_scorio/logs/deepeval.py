@@ -92,7 +92,7 @@ def deepeval(
     >>> ps.logs.deepeval("results", missing=0).pass_at_k([1, 3])  # doctest: +SKIP
     """
     if metric is None and threshold is not None:
-        raise ValueError("threshold= is that of a metric: name it with metric=")
+        raise ValueError("threshold= belongs to a metric: name the metric with metric=")
     matches = find_files(paths, "test_run_*.json", _FULL, _WRAPPED)
     # Both files of the latest run have the same cases.
     files = [

@@ -88,11 +88,11 @@ def garak(
 def _generation_rows(file: Path, scorer: str | None, threshold: float | None) -> FileRows:
     """The generations of a run, once for each detector."""
     if plain_path(file).name.endswith(".hitlog.jsonl"):
-        raise unexpected_content(file, _EXPECTED, "the hits alone, without what was resisted")
+        raise unexpected_content(file, _EXPECTED, "only the hits, without what was resisted")
     report = _Report.read(file)
     detectors = dict.fromkeys(name for of_probe in report.detectors.values() for name in of_probe)
     if scorer is not None and scorer not in detectors:
-        problem = f"no scores of the detector {scorer!r}, but those of {[*detectors]}"
+        problem = f"no scores of the detector {scorer!r}, only of {[*detectors]}"
         raise unexpected_content(file, _EXPECTED, problem)
     setup = {name.rpartition(".")[2]: value for name, value in report.setup.items()}
     with errors_name_file(file, _EXPECTED):

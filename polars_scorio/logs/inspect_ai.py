@@ -337,7 +337,7 @@ def _sample_rows(
         ]
         (totals,) = described.totals
         if not rows and totals.status is None:
-            problem = "a header alone, whose status is 'success': no sample was logged"
+            problem = "only a header, whose status is 'success': no sample was logged"
             raise unexpected_content(file, INSPECT_LOG, problem)
         kept = sum(row[_ERROR] is not None and row[_SCORE] is not None for row in rows)
         score = _mean_score(rows)
@@ -458,7 +458,7 @@ def _truth_dtype(
     if not said:
         raise ValueError(
             f"truth_scorer={truth_scorer!r} names a score that no sample has: name the scorer with "
-            "what people said, or leave it out"
+            "what people said, or omit truth_scorer="
         )
     if said != {kind}:
         named = sorted(each.__name__ for each in said)

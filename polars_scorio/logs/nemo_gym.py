@@ -107,7 +107,7 @@ def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:
     """The rollouts of a file, then those that failed."""
     name = plain_path(file).stem
     if name.endswith(_SIDES):
-        problem = f"the file beside the rollouts, {name.rpartition('_')[2]} alone"
+        problem = f"only the file beside the rollouts, {name.rpartition('_')[2]}"
         raise unexpected_content(file, _EXPECTED, problem)
     lines: dict[Key, dict[str, Any]] = {}
     for number, line in numbered_objects(file, _EXPECTED):

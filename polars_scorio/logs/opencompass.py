@@ -68,7 +68,7 @@ def _run_rows(file: Path, results: Any) -> FileRows | None:
     if not isinstance(results, dict) or "details" not in results:
         if isinstance(results, dict) and any(isinstance(v, int | float) for v in results.values()):
             raise unexpected_content(
-                file, _EXPECTED, "scores alone: evaluate with --dump-eval-details"
+                file, _EXPECTED, "only scores: evaluate with --dump-eval-details"
             )
         return None
     details, benchmark = results["details"], plain_path(file).stem

@@ -81,7 +81,7 @@ def _category_weights(w: Sequence[float]) -> list[float]:
     if len({*weights}) < len(weights):
         raise ValueError(
             f"two categories have the same weight, w={value_text(w)}, so that a table of weights "
-            "does not distinguish them: leave w out here, and pass it to the metrics"
+            "does not distinguish them: omit w here, and pass it to the metrics"
         )
     return weights
 

@@ -83,7 +83,7 @@ def read_each(
             contents[file] = read(file)
         except (ValueError, OSError, PolarsError) as fault:  # noqa: PERF203 - a file takes longer
             if raises and isinstance(fault, UnexpectedContentError) and several[1:]:
-                cure = 'To leave out files that cannot be read, pass on_error="warn"'
+                cure = 'To skip files that cannot be read, pass on_error="warn"'
                 raise UnexpectedContentError(f"{fault}. {cure}") from fault
             if raises:
                 raise
@@ -92,7 +92,7 @@ def read_each(
         raise faults[0]
     if faults:
         head = "1 file is" if len(faults) == 1 else f"{len(faults):,} files are"
-        warn_of_log(f"{head} left out, as on_error='warn' says:{line_list(faults)}")
+        warn_of_log(f"{head} skipped, as on_error='warn' says:{line_list(faults)}")
     return contents
 
 
@@ -130,7 +130,7 @@ def find_files(paths: Paths, *patterns: str, left_out: list[str] | None = None) 
     for path in several:
         if is_remote(path):
             raise ValueError(
-                f"{path} is not on this machine. Readers of tools open local files alone: download "
+                f"{path} is not on this machine. Readers of tools open only local files: download "
                 "it, and pass the file or folder"
             )
     matches: dict[Path, tuple[Path, bool]] = {}
@@ -162,7 +162,7 @@ def warn_of_left_out(lines: Sequence[str]) -> None:
     """Warn of what has the name of a log, but no trial."""
     if lines:
         head = "1 file is" if len(lines) == 1 else f"{len(lines):,} files are"
-        text = f"{head} left out, with the name of a log but without trials"
+        text = f"{head} skipped, with the name of a log but without trials"
         warn_of_log(f"{text}:{line_list(sorted(lines))}")
 
 

@@ -124,7 +124,7 @@ def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     if not tools:
         call = ", ".join(f'{role}="{path}"' for role, path in likely_paths(files).items())
         return (
-            f"{unknown_files(paths)}. Say where the trials are: ps.logs.records(paths, {call}). "
+            f"{unknown_files(paths)}. Name the paths in a record: ps.logs.records(paths, {call}). "
             "A table of your own is read with Polars: pl.scan_parquet(...).scorio(...)"
         )
     places = ", ".join(map(str, given_paths(paths)))
@@ -135,7 +135,7 @@ def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
 def unknown_files(paths: Paths) -> str:
     """A sentence on files that no reader knows."""
     places = ", ".join(map(str, given_paths(paths)))
-    return f"no reader knows the files of {places}: it knows those of {', '.join(_SIGNS)}"
+    return f"no reader knows the files of {places}; there are readers of {', '.join(_SIGNS)}"
 
 
 def records_options(files: Iterable[Path]) -> str:

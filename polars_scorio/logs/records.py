@@ -575,7 +575,7 @@ def _telling_samples(
         file: sample for file, sample in samples.items()
         if sample.table.height and any(map(sample.has_value, names))
     }  # fmt: skip
-    lines = [f"{file}: no question and no outcome, left out" for file in samples.keys() - telling]
+    lines = [f"{file}: no question and no outcome, skipped" for file in samples.keys() - telling]
     for file, sample in telling.items():
         lacking = [name for name in (*plan.keys, "category") if not sample.has_value(name)]
         if lacking:

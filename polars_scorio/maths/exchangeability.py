@@ -595,7 +595,7 @@ def repeated_questions(present: Flags, success: Flags) -> tuple[CheckResult, Fla
     if questions < FEWEST:
         return FEW, repeats
     if not distinct.any():
-        return CheckResult(None, "too few trials tell questions apart"), repeats
+        return CheckResult(None, "too few trials to distinguish questions"), repeats
     expected = float(((size - 1) / (2 * ways))[distinct].sum())
     whole, places = _row_keys(same, outcomes)[distinct], np.flatnonzero(distinct)
     _, at, which, often = np.unique(

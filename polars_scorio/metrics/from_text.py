@@ -39,7 +39,7 @@ def read_metric(text: str) -> Metric:
             raise ValueError(f"{text}: write keywords out instead of **")
         named[keyword.arg] = _literal_value(keyword.value, text)
     if not (positional or "k" in named) and _needs_draws(maker):
-        raise ValueError(f"{text}: say how many trials are drawn, as in {maker.__name__}(4)")
+        raise ValueError(f"{text}: add how many trials are drawn, as in {maker.__name__}(4)")
     try:
         return maker(*positional, **named)
     except (TypeError, ValueError) as error:

@@ -269,7 +269,7 @@ def of_counts(answer: MetricOfCounts, n: Column, successes: Column) -> pl.Expr:
     if metric.w is not None:
         raise ValueError(
             f"{metric.name}: two columns hold successes and failures, to which w gives no weight: "
-            "leave w out, or count the categories with pl.col(...).scorio"
+            "omit w, or count the categories with pl.col(...).scorio"
         )
     for keyword, column in {"n": n, "successes": successes}.items():
         check_column(keyword, column)

@@ -297,7 +297,7 @@ def _given_thresholds(strata: tuple[pl.Expr, ...], thresholds: Thresholds) -> Ma
     if isinstance(thresholds, Mapping):
         if strata:
             raise ValueError(
-                "thresholds of a dict hold for all rows: leave over= out, or pass a frame with a "
+                "thresholds of a dict hold for all rows: omit over=, or pass a frame with a "
                 "row for each stratum"
             )
         return {

@@ -248,8 +248,8 @@ def stopping_finding(log: CountedLog) -> CheckFinding:
         return (
             f"{log.group_name(place)}: all {result.questions:,} questions with fewer than "
             f"{log.trials_of(place).max()} trials ended with {ended} ({p}). If trials stopped "
-            f"on outcomes, {biased}: {log.first_words(place)}. If their numbers were planned, "
-            "ignore this."
+            f"on outcomes, {biased}: {log.first_words(place)}. If the numbers of trials were "
+            "planned, ignore this."
         )
 
     return log.finding("stopping", results, words)
@@ -289,8 +289,8 @@ def copies_finding(
         number = f"all {result.questions}" if result.observed == result.questions else number
         return (
             f"{name}: runs {first} and {second} agree on {number} questions with both outcomes, "
-            f"{result.expected:.1f} expected ({p}). Was a run stored twice? Filter run {second} of "
-            f"{name} out."
+            f"{result.expected:.1f} expected ({p}). Was a run stored twice? Then drop run {second} "
+            f"of {name}."
         )
 
     return log.finding("copies", results, words)
@@ -351,8 +351,8 @@ def errors_finding(log: CountedLog) -> CheckFinding:
         return (
             f"Errors count as failures: {percent_words(result.observed or 0)} of {names[1]}, "
             f"{percent_words(result.expected or 0)} of {names[0]} ({p}). Without them {names[0]} "
-            f"- {names[1]} is {gaps[1]:+.1f} points, not {gaps[0]:+.1f}. Set them to null, and "
-            'missing="bounds" shows both ends.'
+            f"- {names[1]} is {gaps[1]:+.1f} points, not {gaps[0]:+.1f}. Set them to "
+            'null: missing="bounds" then shows both extremes.'
         )
 
     return log.finding("errors", [error_rates_differ(each.errors) for each in rates], words,
@@ -393,7 +393,7 @@ def labels_finding(log: CountedLog) -> CheckFinding:
         return (
             f"{log.group_name(place)}: labels are on {result.kind} questions than the rest ({p}), "
             "and corrections assume random ones: they may be worse than none. Label a random "
-            "sample, or leave truth= out."
+            "sample, or omit truth=."
         )
 
     return log.finding("labels", results, words)
@@ -420,8 +420,8 @@ def unequal_finding(log: CountedLog, *, population: bool = False) -> CheckFindin
         return (
             f"{log.group_name(place)}: questions with fewer trials succeed {change}, "
             f"{percent_words(result.observed or 0)} against {percent_words(result.expected or 0)} "
-            f"({p}). {biased}Were {lost} trials lost? If {kind} questions got fewer by plan, "
-            "ignore this."
+            f"({p}). {biased}Were {lost} trials lost? If {kind} questions have fewer trials by "
+            "plan, ignore this."
         )
 
     return log.finding("unequal", results, words, alarms=population)

@@ -180,19 +180,18 @@ class AskedOptions(NamedTuple):
     options: Mapping[str, object]
 
 
-# Numbers that have no bracket.
-_SAY = "or say what a missing outcome means"
+# Numbers that have no bounds.
+_SAY = "or pass another meaning as missing="
 BRACKETS = (
     Refusal(lambda ask: ask.trials.judged,
-            'missing="bounds": the errors of a judge have no bracket',
-            f"leave truth= and judge= out, {_SAY}"),
+            'missing="bounds" does not correct for the errors of a judge',
+            f"omit truth= and judge=, {_SAY}"),
     Refusal(lambda ask: ask.trials.named_runs,
-            'missing="bounds": runs that differ have no bracket', f"leave run= out, {_SAY}"),
+            'missing="bounds" does not allow for runs that differ', f"omit run=, {_SAY}"),
     Refusal(lambda ask: ask.options.get("prior") is not None,
-            'missing="bounds": posteriors have no bracket', f"leave prior= out, {_SAY}"),
+            'missing="bounds" has no posteriors', f"omit prior=, {_SAY}"),
     Refusal(lambda ask: ask.metric.looks_at != "outcomes" or not ask.metric.calibrated,
-            'missing="bounds" is about outcomes, solved or failed, by calibrated numbers: costs, '
-            "votes and posteriors have no bracket",
+            'missing="bounds" has no costs, votes or posteriors',
             'pass missing="drop", or the category of a missing outcome'),
 )  # fmt: skip
 
@@ -219,8 +218,8 @@ def extreme_categories(trials: Trials, metrics: Iterable[Metric]) -> tuple[Categ
         return _failed_category(dtype, roles.successes), roles.successes[0]
     if dtype.is_float():
         raise ValueError(
-            f'missing="bounds" needs the range of the rewards in {trials.category.name!r}: say '
-            "bounds=(0, 1), or with success= or threshold= which of them are successes"
+            f'missing="bounds" needs the range of the rewards in {trials.category.name!r}: pass '
+            "bounds=(0, 1), or name the successes with success= or threshold="
         )
     return (False, True) if dtype == pl.Boolean else (0, 1)
 

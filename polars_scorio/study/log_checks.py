@@ -258,9 +258,8 @@ class LogChecks:
                     f"at a good reward, scores are biased: {way}."
                 )
             return (
-                f"{name}: of the questions with further trials {result.observed:.0f} had the "
-                f"outcomes at which others stopped, {expected}: trials stopped on outcomes, and "
-                f"{way}."
+                f"{name}: {result.observed:.0f} questions went on after outcomes at which others "
+                f"stopped, {expected}. Trials stopped on outcomes: {way}."
             )
 
         return self.counted.finding("order", results, words)
@@ -337,7 +336,7 @@ class LogChecks:
 
         def words(place: int, result: CheckResult, p: str) -> str:
             name = self.counted.group_name(place)
-            gap = (result.observed or 0) - (result.expected or 0)
+            gap = round(100 * ((result.observed or 0) - (result.expected or 0)))
             moved = self.known_runs.get(place)
             moves = "" if moved is None else f"; {moved_words(moved, name)}"
             about = "Intervals allow for it."
@@ -349,9 +348,10 @@ class LogChecks:
                 )
             return (
                 f"Runs differ ({p}), most in {name}: run {ids[result.places[0]]} is "
-                f"{100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} the others{moves}. "
-                f"{about} If a run was broken, repeat it. If ids are places in a sorted file, use "
-                "those of the tool. If questions are listed twice, drop the repeats."
+                f"{abs(gap):,} point{'s' * (abs(gap) != 1)} {'below' if gap < 0 else 'above'} the "
+                f"others{moves}. {about} If a run was broken, repeat it. If trial ids are row "
+                "numbers of a sorted file, use the ids of the tool. If questions are listed twice, "
+                "drop the repeats."
             )
 
         return self.counted.finding("runs", [each.result for each in tested], words, runs_p(tested))

@@ -182,9 +182,7 @@ def in_one_column(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.coalesce(THRESHOLD, "k").alias("k")).drop(THRESHOLD)
 
 
-CURES = (
-    'ps.avg() keeps to the estimates; prior="uniform" says that the numbers are wanted as they are.'
-)
+CURES = 'ps.avg() has no prior; prior="uniform" keeps these numbers without a warning.'
 _ROUNDING = 1e-12
 
 
@@ -220,15 +218,14 @@ def warn_of_rows(evaluated: Evaluated) -> Evaluated:
 # Rows that no report has.
 ROWS = (
     Refusal(lambda said: said["simultaneous"] and said["overall"] not in (None, "micro"),
-            "simultaneous=True makes a band for each stratum and model, and nobody knows one of "
-            "means over strata",
-            'pass overall="micro", or leave one of both out'),
+            "simultaneous=True makes a band for each stratum and model, not for means over strata",
+            'pass overall="micro", or omit one of both'),
     Refusal(lambda said: said["bounded"] and said["per"] == "question",
-            'missing="bounds" has a bracket for each model',
-            "leave per= out, or say what a missing outcome means"),
+            'missing="bounds" has rows of models, not of questions',
+            "omit per=, or pass another meaning as missing="),
     Refusal(lambda said: said["bounded"] and said["wide"],
-            'missing="bounds" has a bracket for each row of a tidy report',
-            "leave wide= out, or say what a missing outcome means"),
+            'missing="bounds" has no wide report',
+            "omit wide=, or pass another meaning as missing="),
 )  # fmt: skip
 
 
@@ -580,7 +577,7 @@ def _refuse_one(groups: pl.DataFrame, trials: Trials) -> None:
         f"{number:,} model{'s have' if number > 1 else ' has'} only one cluster of questions in "
         f"{_cluster_name(trials)!r}, the first{row_place(first, trials.keys)}: "
         f"{first[CLUSTER]!r}, with {first[_SIZE]:,} questions. One cluster says nothing "
-        "of others: name a column that distinguishes several, leave cluster= out, or ask about "
+        "of others: name a column that distinguishes several, omit cluster=, or ask about "
         'these questions with target="benchmark".'
     )
 
@@ -595,7 +592,7 @@ def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
         f"in {number:,} model{'s' * (number > 1)} one cluster has more than a third of the "
         f"questions, most{row_place(worst, trials.keys)}: {worst[CLUSTER]!r} in "
         f"{_cluster_name(trials)!r} has {worst[_SHARE]:.0%} of {worst[_SIZE]:,}. "
-        "The mean then hangs on what that one cluster happened to be: "
+        "The mean then depends on that one cluster: "
         f"{worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals about "
         "the population are as wide; they hold only if that cluster is like the others.",
         ClusterWarning,

@@ -345,7 +345,7 @@ class RoleOptions(SharedRoles, InferenceOptions, total=False):
 
 
 UNCALIBRATED_REWARDS = (
-    "real-valued rewards have calibrated numbers alone: leave prior= out, or "
+    "real-valued rewards have calibrated numbers only: omit prior=, or "
     "pass threshold= with the least reward of a success"
 )
 
@@ -354,8 +354,8 @@ def refuse_judge(trials: Trials, method: str) -> None:
     """Refuse a method that would take the verdicts of a judge for the truth."""
     if trials.judged:
         raise ValueError(
-            f"{method} knows no correction for the errors of a judge: leave {trials.judge_role}= "
-            "out, and it is about the verdicts as they are"
+            f"{method} does not correct for the errors of a judge: omit {trials.judge_role}= to "
+            "use the verdicts as they are"
         )
 
 
@@ -622,44 +622,41 @@ def _of_all(asked: AskedMetric) -> bool:
 _UNWEIGHTED = None, "population", UNIFORM  # which say the same of all categories
 REPORT = (
     Refusal(lambda ask: _of_all(ask) and ask.choice.per_question,
-            'target="population" is about the mean, and has no single questions',
-            'leave per="question" out'),
+            'target="population" is about the mean, not about single questions',
+            'omit per="question"'),
     Refusal(lambda ask: _of_all(ask) and ask.choice.prior not in {None, "population"},
-            'target="population" needs calibrated numbers: with a prior of its own for each '
-            "question mu keeps a bias however many questions there are, so that the coverage of "
-            "the interval goes to zero",
-            'leave prior= out, or pass prior="population"'),
+            'target="population" needs calibrated numbers: a prior of each question biases mu, '
+            "however many questions there are",
+            'omit prior=, or pass prior="population"'),
     Refusal(lambda ask: ask.choice.prior is not None and ask.metric.looks_at == "costs",
-            "costs have calibrated numbers alone",
-            "leave prior= out"),
+            "costs have calibrated numbers only",
+            "omit prior="),
     Refusal(lambda ask: ask.choice.prior not in _UNWEIGHTED and ask.metric.w
             and ask.metric.uses_prior,
             "a prior (alpha, beta) is about a rate of success, and w weighs categories",
-            'pass prior="uniform", or leave w= out'),
+            'pass prior="uniform", or omit w='),
     Refusal(lambda ask: _of_all(ask) and ask.choice.prior and ask.metric.all_trials,
-            "without k, a question outside the log has no number of trials, which "
-            'target="population" with a prior needs',
-            "pass k=, or leave prior= out"),
+            'target="population" with a prior needs k: other questions have no number of trials',
+            "pass k=, or omit prior="),
     Refusal(lambda ask: ask.choice.planned is not None and ask.view == "costs",
-            "nobody knows intervals of costs that hold at every look",
-            "leave {planned}= out"),
+            "no intervals of costs are known that hold at every look",
+            "omit {planned}="),
     Refusal(lambda ask: ask.choice.planned is not None and (ask.choice.inferring is not None
             or not ask.choice.is_unbiased(ask.metric, ask.view)),
-            "posterior means are biased, so intervals that hold at every look do not exist for "
-            "them",
-            "take ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
+            "posterior means are biased, so no interval of them holds at every look",
+            "use ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
             "model"),
 )  # fmt: skip
-_BAND = "simultaneous=True makes one band of several k from calibrated numbers, and nobody knows"
+_BAND = "simultaneous=True makes one band of several k from calibrated numbers, not from"
 BANDS = (
     Refusal(lambda ask: ask.choice.prior_of(ask.metric, ask.view) is not None,
-            f"{_BAND} one of a posterior", "leave simultaneous= out"),
+            f"{_BAND} posteriors", "omit simultaneous="),
     Refusal(lambda ask: ask.view == "costs",
-            f"{_BAND} one of costs", "leave simultaneous= out"),
+            f"{_BAND} costs", "omit simultaneous="),
     Refusal(lambda ask: ask.choice.inferring is not None,
-            f"{_BAND} one that allows for the errors of a judge", "leave simultaneous= out"),
+            f"{_BAND} scores corrected for a judge", "omit simultaneous="),
     Refusal(lambda ask: ask.trials.named_runs,
-            f"{_BAND} one that allows for runs (run=)", "leave simultaneous= out"),
+            f"{_BAND} numbers about other runs (run=)", "omit simultaneous="),
 )  # fmt: skip
 
 

@@ -266,8 +266,8 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
     if len(views) < len(credited):
         unlike = ", ".join(sorted({credited[row][0].name for row in {*credited} - {*views}}))
         warnings.warn(
-            f"{unlike}: what runs bring to the largest or the least of several rewards is not "
-            "known. Its intervals are about these runs; those of ps.avg() are about others.",
+            f"{unlike}: how runs change the largest or the least of several rewards is not known. "
+            "Its intervals are about these runs, and intervals of ps.avg() about others.",
             RunWarning,
             stacklevel=2,
         )

@@ -110,7 +110,7 @@ class CostSums(ViewSubject):
             )
         if trials.judged:
             raise ValueError(
-                f"{metric.name}: a judge's errors are corrected in rates alone: leave truth= and "
+                f"{metric.name}: a judge's errors are corrected in rates only: omit truth= and "
                 "judge= out"
             )
         return True
@@ -169,8 +169,8 @@ class CostSums(ViewSubject):
         warnings.warn(
             f"one trial makes up more than {_MUCH:.0%} of the cost in {number}"
             f"{', the first' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
-            "hangs on such trials, and there may be dearer ones: the upper end is far away, and "
-            "more questions bring it nearer. Look at that trial: is its cost right?",
+            "depends on such trials, and others may cost even more, so the upper end is far away: "
+            "more questions bring it nearer. Is the cost of that trial right?",
             CostWarning,
             stacklevel=2,
         )
@@ -278,9 +278,9 @@ def _refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
         first = free.sort(*trials.groups).row(0, named=True)
         number = free.height
         raise ValueError(
-            f"{number:,} model{'s have' if number > 1 else ' has'} costs of 0 alone in "
-            f"{trials.cost.name!r}, the first{row_place(first, trials.keys)}: of nothing there is "
-            "no ratio. Fill in what its trials cost, or filter it out."
+            f"{number:,} model{'s have' if number > 1 else ' has'} only costs of 0 in "
+            f"{trials.cost.name!r}, the first{row_place(first, trials.keys)}: a ratio to 0 "
+            "does not exist. Fill in what its trials cost, or filter it out."
         )
 
 

@@ -348,7 +348,7 @@ def _stray_words(asked: RewardSums) -> tuple[str, str]:
     if not asked.averages:
         return "an infinite reward", missing
     most = int(LARGEST_REWARD_SIZE)
-    way_out = "Say with bounds= which rewards there may be, which have any finite size then."
+    way_out = "Pass the range of possible rewards, of any finite size, as bounds=."
     return f"a reward that is infinite, or beyond +-{most:,}", f"{way_out} {missing}"
 
 

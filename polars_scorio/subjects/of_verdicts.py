@@ -214,31 +214,30 @@ def _draws_several(metric: Metric) -> bool:
 
 
 _MANY = 100  # trials of a question
-_OTHER = "take ps.avg() or a metric of the Pass@k family, or leave {role}= out"
+_OTHER = "use ps.avg() or a metric of the Pass@k family, or omit {role}="
 # Metrics and options that have no correction for the errors of a judge.
 UNCORRECTED = (
     Refusal(lambda metric, _: metric.looks_at == "answers",
             "votes over answers have no correction for the errors of a judge", _OTHER),
     Refusal(lambda metric, _: metric.w is not None,
             "the errors of a judge are corrected for right and wrong, not for weights",
-            "leave w= out and pass success= or threshold= for what is right, or leave {role}= out"),
+            "omit w= and pass success= or threshold= for what is right, or omit {role}="),
     Refusal(lambda metric, _: not _is_corrected(metric),
             "the errors of a judge are not corrected in this metric", _OTHER),
     Refusal(lambda _, asked: asked.prior is not None,
             "{role}= corrects unbiased estimates, and posterior means are biased",
-            "leave prior= out"),
+            "omit prior="),
     Refusal(lambda _, asked: asked.per == "question",
-            "{role}= corrects means over questions", 'leave per="question" out'),
+            "{role}= corrects means over questions", 'omit per="question"'),
     Refusal(lambda _, asked: asked.planned is not None,
-            "{planned}= is not known for numbers that are corrected for a judge",
-            "leave {role}= out to look repeatedly at the verdicts (who is better needs no "
-            "correction under one judge), or {planned}= to look once"),
+            "{planned}= has no intervals of numbers that are corrected for a judge",
+            "omit {role}= to look repeatedly at the verdicts (under one judge, who is better needs "
+            "no correction), or omit {planned}= to look once"),
     Refusal(lambda metric, asked: asked.target == "population"
             and asked.trials.cluster is not None and _draws_several(metric),
-            "with {role}= and cluster= only ps.avg() is known about a population, as the "
-            "correction of draws of several trials takes questions as independent",
+            "with {role}= and cluster=, only ps.avg() has numbers about a population",
             'ask about these questions (target="benchmark"), which clusters do not change, or '
-            "leave {role}= out for the verdicts as they are"),
+            "omit {role}= to use the verdicts as they are"),
 )  # fmt: skip
 
 
@@ -356,7 +355,7 @@ def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:
     if not labels.sum():
         raise ValueError(
             "truth: no trial with a verdict has a label, so nothing is known of the judge. Fill "
-            "the column (ps.sample_to_label says for which trials), or leave truth= out"
+            "the column (ps.sample_to_label chooses trials), or omit truth="
         )
     names = [name for name in keys.columns if name != EVERYTHING]
     few = np.flatnonzero(labels < LEAST_LABELS)
@@ -547,8 +546,8 @@ class JudgedNumbers:
         if short:
             raise ValueError(
                 f"{name}: k={k} is more than the {min(short):,} trials of some question, and a "
-                "range knows no correction for the errors of a judge: take a smaller k, leave "
-                "questions with fewer trials out, or leave truth= and judge= out"
+                "range has no correction for the errors of a judge: take a smaller k, filter "
+                "questions with fewer trials out, or omit truth= and judge="
             )
         if max(sizes.values(), default=1) > 1:
             return self._draw_numbers(name, gains)

@@ -53,8 +53,8 @@ class AnswerVotes(ViewSubject):
         """All metrics of answers."""
         if trials.answer is None:
             raise ValueError(
-                f"{metric.name} is about votes over answers: name the column of what trials "
-                "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
+                f"{metric.name} is about votes over answers: name the column of answers with "
+                "answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
             )
         return True
 
@@ -103,8 +103,8 @@ def _answer_rules(part: Role, trials: Trials) -> tuple[Rule, ...]:
         pl.col(TWOFOLD).is_not_null(),
         (": ", Quoted(TWOFOLD)),
         f"an answer with two verdicts in {part.name!r}",
-        "A vote is right or wrong as its answer is: read out of the trials what the verdicts were "
-        "about, in one spelling, and make null what cannot be read.",
+        "Equal answers must have equal verdicts: extract the answer that was judged, in one "
+        "spelling, and set it to null if there is none.",
     )
     silent = Rule(
         (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),

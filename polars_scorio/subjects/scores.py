@@ -76,7 +76,7 @@ def refuse_outside(mu: Floats, metric: Metric) -> None:
     if (((mu < low - near) | (mu > high + near)) & np.isfinite(mu)).any():
         raise ValueError(
             f"{metric.name}: the value of some model lies outside these bounds, so no interval "
-            "within them contains it: leave bounds= out, or give wider ones"
+            "within them contains it: omit bounds=, or give wider ones"
         )
 
 
@@ -159,7 +159,7 @@ def share_of_plan(made: Floats | Ints, target: Target, plan: int) -> Floats:
         option, units, _ = PLANS[target]
         warn_of_log(
             f"{option}={plan}: the log has up to {most:.6g} {units}. Its intervals hold, and are "
-            "wider than those of a plan that was large enough"
+            "wider than a larger plan would have given"
         )
     return np.asarray(made / plan)
 

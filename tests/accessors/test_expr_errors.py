@@ -66,8 +66,8 @@ CASES = {
     "missing": (
         [0, 1, None], {}, ps.avg(),
         (
-            "a missing category (null or NaN in 'x'): .scorio(missing=\"drop\") leaves such trials "
-            "out; a category, as in missing=0, counts them as that."
+            "a missing category (null or NaN in 'x'): .scorio(missing=\"drop\") skips such "
+            "trials; a category, as in missing=0, counts them as such."
         ),
     ),
     "nan": ([0.0, 1.0, float("nan")], {}, ps.avg(), "a missing category (null or NaN in 'x'): "),
@@ -86,8 +86,8 @@ CASES = {
     "fraction": (
         [0.0, 0.5], {"success": 1}, ps.avg(),
         (
-            "a category that is not a whole number in 'x': say from where on a reward is a "
-            "success, for instance with .scorio(threshold=0.5)."
+            "a category that is not a whole number in 'x': pass the least reward of a "
+            "success, as in .scorio(threshold=0.5)."
         ),
     ),
     "infinite": (
@@ -97,7 +97,7 @@ CASES = {
     "labels": (
         ["a", "b"], {}, ps.avg(),
         (
-            "the category column 'x' holds labels (String): say which of them are successes with "
+            "the category column 'x' holds labels (String): name the successes with "
             "success=, or weigh them all with w={label: weight, ...}"
         ),
     ),

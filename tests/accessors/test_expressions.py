@@ -311,7 +311,7 @@ def test_a_million_counts_have_few_states_and_numbers(calls, engine):
         (
             lambda: ps.bayes(RUBRIC).expr(n="n", successes="c"),
             ValueError,
-            r"^bayes\(w=\[0, 0.5, 1\]\): two columns .* leave w out",
+            r"^bayes\(w=\[0, 0.5, 1\]\): two columns .* omit w",
         ),
         (
             lambda: ps.max_at_k(2, [0, 1]).posterior_expr(n="n", successes="c"),

@@ -114,11 +114,11 @@ def test_a_reversed_ranking_stays_reversed():
 
 def test_what_was_set_earlier_is_named_where_it_contradicts():
     log = LOG.scorio(success=1)
-    message = re.escape("leave success= out. An earlier call set success=: None clears a role")
+    message = re.escape("omit success=. An earlier call set success=: None clears a role")
     with pytest.raises(ValueError, match=message):
         log(threshold=0.5)
     assert kept(log(success=None, threshold=0.5))["threshold"] == 0.5
-    with pytest.raises(ValueError, match=r"leave success= out$"):
+    with pytest.raises(ValueError, match=r"omit success=$"):
         LOG.scorio(success=1, threshold=0.5)
 
 

@@ -137,7 +137,7 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     stopped_log("ab").write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 1
     printed = capsys.readouterr().out
-    assert printed.startswith("\n  ALARM  4 of 6 tests: alarm.\n")
+    assert printed.startswith("\n  ALARM  4 of 6 tests raised an alarm.\n")
     said = " ".join(printed.split())
     assert "alarm stopping Did the number of trials depend on the outcomes? b: all " in said
     assert "--first 1 counts the first trial of each question." in said
@@ -147,7 +147,17 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     capsys.readouterr()
     models(2).write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 0
-    assert capsys.readouterr().out.startswith("\n  CLEAN  Nothing found in 3 tests.\n")
+    clean = "\n  CLEAN  Nothing found in 3 tests; 6 could not be made.\n"
+    assert capsys.readouterr().out.startswith(clean)
+
+
+def test_a_log_without_trial_ids_is_not_called_clean(capsys):
+    models(2).drop("trial").write_parquet("log.parquet")
+    assert main(["check", "log.parquet"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    title = "Nothing found in 2 tests; 7 could not be made, and trial ids were not checked."
+    assert printed.startswith(f"PARTLY TESTED {title}")
+    assert "is named, so repeated trials are not found" in printed
 
 
 def test_scores_that_are_biased_are_the_title_of_terminal_page_and_card(capsys):

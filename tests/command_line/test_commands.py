@@ -139,7 +139,7 @@ def test_of_two_that_cost_the_same_the_better_one_is_the_cheapest(lower, tmp_pat
     options = ["--lower-is-better"] if lower else []
     assert main(["frontier", str(path), "--cost", "usd", *options]) == 0
     better = "ada" if lower else "bob"
-    assert f"{better} is the cheapest that may be the best." in capsys.readouterr().out
+    assert f"{better} is the cheapest model that may be the best." in capsys.readouterr().out
 
 
 def test_a_log_without_costs_is_answered_with_the_option(dear, capsys):
@@ -166,11 +166,9 @@ def file(tmp_path):
 def test_it_says_in_a_sentence_what_chance_moves(capsys, file):
     assert main(["reruns", file]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "a change of a score may be chance. v1: Run again" in printed
+    assert "a change of a score may be chance. v1: A rerun" in printed
     floor = pl.read_parquet(file).scorio.reruns()["noise_floor"][0]
-    said = (
-        f"v1: Run again (30 questions, 4 trials each), this score moves by up to {100 * floor:.1f}"
-    )
+    said = f"v1: A rerun (30 questions, 4 trials each) moves this score by up to {100 * floor:.1f}"
     assert said in printed
     assert "change their outcome from one run to the next." in printed
 
@@ -180,7 +178,7 @@ def test_single_trials_only_bound_the_flips(capsys, tmp_path):
     long([[1]] * 20 + [[0]] * 20, "v1").write_parquet(path)
     assert main(["reruns", str(path), "--rerun-trials", "4"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Run again (40 questions, 4 trials each), this score moves by at most 1" in printed
+    assert "A rerun (40 questions, 4 trials each) moves this score by at most 1" in printed
     assert "; a single trial of each question does not show its noise." in printed
     assert "At most 20 questions of 40 may change outcome from one run to the next." in printed
 
@@ -191,7 +189,7 @@ def test_a_log_too_small_to_tell_says_so(capsys, tmp_path):
     assert main(["reruns", str(path)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert printed.startswith("Any change of a score may be chance: the log is too small to tell.")
-    assert "moves by at most 100.0 points" in printed
+    assert "moves this score by at most 100.0 points" in printed
 
 
 def test_flaky_questions_and_draws_beyond_the_trials(capsys, file):
@@ -209,7 +207,8 @@ def test_rewards_move_in_their_own_units(capsys, tmp_path):
     long(rewards.tolist(), "v1").write_parquet(path)
     assert main(["reruns", str(path)]) == 0
     floor = ps.scorio(pl.read_parquet(path)).reruns()["noise_floor"][0]
-    assert f"moves by up to {floor:.3g} by chance alone, if runs" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"moves this score by up to {floor:.3g} by chance" in said
 
 
 def test_one_question_has_a_floor_and_no_interval_of_flips(tmp_path, capsys):
@@ -217,7 +216,7 @@ def test_one_question_has_a_floor_and_no_interval_of_flips(tmp_path, capsys):
     long([[1, 0, 1, 1, 0, 1, 1, 0]]).write_parquet(path)
     assert main(["reruns", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "Run again (1 question, 8 trials each)" in said
+    assert "A rerun (1 question, 8 trials each)" in said
     assert "change their outcome" not in said
 
 
@@ -274,6 +273,11 @@ def test_it_is_markdown_or_latex(board, capsys):
     assert capsys.readouterr().out == ps.to_markdown(board) + "\n"
     assert main([*CALL, "--format", "latex"]) == 0
     assert capsys.readouterr().out == ps.to_latex(board) + "\n"
+    with pytest.raises(SystemExit):
+        main(["leaderboard", "--help"])
+    assert "latex has no caption, which ps.to_latex of Python adds" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 @pytest.mark.usefixtures("board")

@@ -93,7 +93,7 @@ def test_two_logs_are_named_by_their_folders(gate, folder):
     assert last.startswith("new is worse than old by more than 2 points. ")
     status, _, errors = gate("new", "--against", "old", "--margin", 0.02, "--baseline", "old")
     assert status == 1
-    assert "--against names the log of the baseline: leave --baseline out" in errors
+    assert "--against names the log of the baseline: omit --baseline" in errors
 
 
 def test_a_side_with_several_models_is_refused(gate, folder):
@@ -247,7 +247,7 @@ BAD_CALLS = {
     "a log that is not there": (
         ["log.parquet", "--against", "nothing", "--margin", "0.1"], 2, "no file or folder nothing"),
     "the baseline alone": (
-        ["alone.parquet", *GATE[1:]], 1, "the log has the baseline 'v1' alone, and no candidate"),
+        ["alone.parquet", *GATE[1:]], 1, "the log has only the baseline 'v1', and no candidate"),
     "different questions": (
         ["some.parquet", *GATE[1:]], 1, "pass --unmatched drop to keep those that all models"),
     "k beyond the trials": (
@@ -257,7 +257,7 @@ BAD_CALLS = {
     "a plan of nothing": (
         [*GATE, "--planned-trials", "0"], 2, "as in --planned-trials 16, got 0"),
     "looks at numbers under a uniform prior": (
-        [*GATE, "--planned-trials", "8", "--prior", "uniform"], 1, "take avg or a metric of the"),
+        [*GATE, "--planned-trials", "8", "--prior", "uniform"], 1, "use avg or a metric of the"),
     "looks at numbers under the population": (
         [*GATE, "--planned-trials", "8", "--prior", "population"], 1, "without --prior, and"),
     "posterior means": (
@@ -339,7 +339,7 @@ def test_a_gate_of_verdicts_says_what_was_corrected(capsys):
     rates = ["--sensitivity", "88/100", "--specificity", "78/100"]
     main(["gate", "verdicts.parquet", "--baseline", "a", "--margin", "0.05", *rates])
     judge = "corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of"
-    assert f"one-sided 95 %, for all 2 candidates at once, {judge}" in capsys.readouterr().out
+    assert f"one-sided 95 %, for both candidates at once, {judge}" in capsys.readouterr().out
     main(["gate", "verdicts.parquet", "--baseline", "a", "--margin", "0.05", "--each-pair", *rates])
     assert f"one-sided 95 %, {judge}" in capsys.readouterr().out
 

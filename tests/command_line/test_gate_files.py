@@ -15,7 +15,8 @@ from polars_scorio.command_line.gate_command import (
     write_markdown,
 )
 from polars_scorio.command_line.main import main
-from tests.display.html.logs import models, page_text
+from tests.command_line.pages import page_text
+from tests.display.html.logs import models
 from tests.made_logs import long
 
 ROWS = pl.DataFrame(
@@ -169,7 +170,11 @@ def test_a_score_to_reach_has_one_verdict_on_all_surfaces(capsys):
         (["--at-least", "0.999"], 3, "FAIL The model scores less than 99.9 %."),
         (["--at-least", "0.97", "--undecided", "pass"], 0, "It counts as pass."),
         (["--at-least", "1.2"], 1, "at_least must be a score between 0 and 1"),
-        ([], 1, "without a baseline nothing is asked: pass one with its --margin, or --at-least"),
+        (
+            [],
+            1,
+            "neither a baseline nor a score to reach is named: pass a baseline with its --",
+        ),
         (["--at-least", "0.9", "--html", "gate.html"], 1, "--html shows differences"),
     ],
     ids=str,

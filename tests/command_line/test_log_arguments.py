@@ -16,7 +16,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
-from tests.display.html.logs import models, page_text
+from tests.command_line.pages import page_text
+from tests.display.html.logs import models
 from tests.made_verdicts import verdicts
 
 
@@ -68,7 +69,7 @@ def test_a_tool_reads_its_own_logs(folder, capsys):
     assert main(["report", "ada.json", "--from", "tau_bench", "--model", "eve"]) == 0
     assert "eve gets" in capsys.readouterr().out
     assert main(["report", "ada.json", "--from", "tau_bench", "--question", "task_id"]) == 2
-    assert "tau_bench knows its columns: leave --question out" in capsys.readouterr().err
+    assert "tau_bench knows its columns: omit --question" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -144,7 +145,7 @@ def test_a_folder_that_no_reader_knows_is_answered_as_in_python(folder, capsys):
     for arguments in (["runs"], ["report", "runs"]):
         assert main(arguments) == 2
         message = capsys.readouterr().err
-        assert "no reader knows the files of runs: it knows those of bfcl, " in message
+        assert "no reader knows the files of runs; there are readers of bfcl, " in message
         assert "with --from" in message
         assert "--from records --question 'runs[*].task_id' --category 'runs[*].passed'" in message
 
@@ -213,7 +214,7 @@ def test_files_that_cannot_be_read_are_left_out_by_an_option(folder, capsys):
     assert main(command) == 2
     assert "files that cannot be read, pass --on-error warn" in capsys.readouterr().err
     assert main([*command, "--on-error", "warn"]) == 0
-    assert "1 file is left out, as --on-error warn says:" in capsys.readouterr().err
+    assert "1 file is skipped, as --on-error warn says:" in capsys.readouterr().err
     pl.DataFrame({"model": "m", "question": [1], "category": [1]}).write_parquet("c.parquet")
     assert main(["describe", "c.parquet", "--on-error", "warn"]) == 2
     assert "--on-error is for logs of tools: name the tool" in capsys.readouterr().err

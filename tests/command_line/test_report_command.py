@@ -12,7 +12,8 @@ import pytest
 from polars_scorio.command_line import messages as progress
 from polars_scorio.command_line.main import main
 from polars_scorio.display import page
-from tests.display.html.logs import models, page_text
+from tests.command_line.pages import page_text
+from tests.display.html.logs import models
 
 
 @pytest.mark.slow
@@ -45,7 +46,7 @@ def test_a_report_has_a_baseline(capsys):
             ["--baseline", "m01"],
             "pass --margin, the score that a candidate may lose, as in --margin ",
         ),
-        (["--margin", "0.02"], "--margin is that of a gate: name its baseline with --baseline"),
+        (["--margin", "0.02"], "--margin belongs to a gate: name its baseline with --baseline"),
     ],
 )
 def test_a_page_becomes_no_gate_with_a_margin_that_nobody_gave(command, option, message, capsys):

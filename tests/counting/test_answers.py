@@ -109,7 +109,7 @@ def twofold(first, other, **columns):
 def test_an_answer_with_two_verdicts_is_named_with_both(engine):
     assert complaint(twofold("4", "x"), engine).startswith(
         "2 questions have an answer with two verdicts in 'answer', the first at model='m', "
-        "question=2: '4' is right in 2 of 3 trials. A vote is right or wrong as its answer is: "
+        "question=2: '4' is right in 2 of 3 trials. Equal answers must have equal verdicts: "
     )
 
 
@@ -173,7 +173,7 @@ def test_labels_say_which_answers_are_right():
     log = pl.DataFrame({"question": 1, "category": ["good", "bad"], "answer": ["a", "b"]})
     rows = log.scorio(model=None, trial=None, answer="answer", success="good").vote_at_k([1, 2])
     assert rows["estimate"].to_list() == pytest.approx([0.5, 0.5])
-    with pytest.raises(ValueError, match="say which of them are successes with success="):
+    with pytest.raises(ValueError, match="name the successes with success="):
         log.scorio(model=None, trial=None, answer="answer").vote_at_k(1)
 
 

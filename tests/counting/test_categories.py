@@ -67,7 +67,7 @@ def test_labels_without_a_meaning_are_named_and_counted_errors_first(frame, metr
         frame.scorio(trial=None, count="n").report(metric)
     assert str(caught.value) == (
         "the category column 'category' holds labels (String): 'n/a' (2), 'Timeout' (1), "
-        "'right' (10): say which of them are successes with success=, or weigh them all with "
+        "'right' (10): name the successes with success=, or weigh them all with "
         "w={label: weight, ...}. 'n/a', 'Timeout' may be trials that broke: outside success= "
         "they are failures; set to null, they are what missing= says"
     )
@@ -76,7 +76,7 @@ def test_labels_without_a_meaning_are_named_and_counted_errors_first(frame, metr
 def test_of_many_labels_the_message_names_the_most_frequent():
     labels = [f"grade {j:02}" for j in range(20) for _ in range(21 - j)]
     frame = pl.DataFrame({"model": "m", "question": 1, "category": labels})
-    with pytest.raises(ValueError, match=r"'grade 00' \(21\), .*'grade 07' \(14\), \.\.\.: say"):
+    with pytest.raises(ValueError, match=r"'grade 00' \(21\), .*'grade 07' \(14\), \.\.\.: name"):
         frame.scorio(trial=None).avg()
 
 

@@ -93,7 +93,7 @@ def test_costs_that_no_metric_needs_are_not_looked_at():
 
 
 def test_a_model_that_cost_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"1 model has costs of 0 alone in 'usd'.*model='ada'"):
+    with pytest.raises(ValueError, match=r"1 model has only costs of 0 in 'usd'.*model='ada'"):
         log_of(ROWS.with_columns(usd=0.0)).report(ps.mean_cost())
 
 

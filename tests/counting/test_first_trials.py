@@ -128,7 +128,7 @@ def test_trials_without_ids_have_no_first_ones(roles, why):
 
 def test_words_have_no_order():
     words = LOG.with_columns(trial=pl.format("t{}", "trial"))
-    with pytest.raises(TypeError, match=r"those in 'trial' are String, which has no order"):
+    with pytest.raises(TypeError, match=r"the ids in 'trial' are String, which has no order"):
         words.scorio(first=2).avg()
 
 

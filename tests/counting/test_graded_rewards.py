@@ -198,7 +198,7 @@ def test_a_threshold_is_a_finite_number(threshold):
 
 @pytest.mark.parametrize("more", [{"success": 1}, {"levels": [0, 1]}], ids=str)
 def test_one_role_says_what_succeeds(more):
-    with pytest.raises(ValueError, match=r"^threshold=0.5 says which trials succeed: leave "):
+    with pytest.raises(ValueError, match=r"^threshold=0.5 decides which trials succeed: omit "):
         REWARDS.scorio(**ROLES, threshold=0.5, **more)
 
 

@@ -197,7 +197,7 @@ def test_missing_rewards_are_no_trials():
             r"not between 0.0 and 1.0 in 'category'.*: 1.5\. Give wider bounds=",
         ),
         ([0.2, float("inf")], {}, r"infinite, or beyond \+-1,073,741,824 in 'category'.*: inf"),
-        ([0.2, -2e9], {}, r"beyond \+-1,073,741,824 .*: -2000000000.0\. Say with bounds="),
+        ([0.2, -2e9], {}, r"beyond \+-1,073,741,824 .*: -2000000000.0\. Pass the range"),
         ([0.2, None], {}, r"missing category \(null or NaN"),
     ],
 )

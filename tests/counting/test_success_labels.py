@@ -158,8 +158,8 @@ def test_the_warning_can_be_an_error():
 
 SPELLINGS = ["correct"] * 5 + ["Correct"] * 3 + ["CORRECT"] * 2 + ["correct ", "wrong"]
 TWOFOLD = (
-    r"3 labels in 'category' would count as failures, and differ from a success in case or spaces "
-    r"alone: 'CORRECT' \(2\), 'Correct' \(3\), 'correct ' \(1\); success: 'correct' \(5\)\. If "
+    r"3 labels in 'category' would count as failures, and differ from a success only in case or "
+    r"spaces: 'CORRECT' \(2\), 'Correct' \(3\), 'correct ' \(1\); success: 'correct' \(5\)\. If "
 )
 
 

@@ -103,5 +103,5 @@ def test_rewards_have_no_judge(keyword):
 
 def test_truth_and_a_judge_exclude_each_other():
     grader = ps.judge(sensitivity=(9, 10), specificity=(9, 10))
-    with pytest.raises(ValueError, match="leave judge= out"):
+    with pytest.raises(ValueError, match="omit judge="):
         pl.DataFrame(COLUMNS).scorio(truth="human", judge=grader)

@@ -116,5 +116,5 @@ def test_rewards():
 def test_the_option_is_checked_at_the_call():
     with pytest.raises(TypeError, match='unscored must be "error" or "drop", got 1'):
         LOG.scorio(unscored=1)
-    with pytest.raises(ValueError, match='it goes with missing="drop"'):
+    with pytest.raises(ValueError, match='pass missing="drop"'):
         LOG.scorio(unscored="drop", missing=0)

@@ -90,12 +90,12 @@ def test_a_pattern_tells_two_paths_apart(first, second, pattern):
 def test_the_example_of_missing_is_a_category_of_the_log(words, roles, example):
     log = pl.DataFrame({"model": "m", "question": range(len(words)), "category": words})
     text = error_of(log, trial=None, **roles)
-    assert f"a category, as in {example} counts them as that." in text
+    assert f"a category, as in {example} counts them as such." in text
 
 
 def test_labels_without_a_failure_get_no_example():
     log = pl.DataFrame({"model": "m", "question": [1, 2], "category": ["C", None]})
-    assert "; a category counts them as that." in error_of(log, trial=None, success="C")
+    assert "; a category counts them as such." in error_of(log, trial=None, success="C")
     declared = log.with_columns(pl.col("category").cast(pl.Enum(["C", "I"])))
     assert 'as in missing="I", counts' in error_of(declared, trial=None, success="C")
 

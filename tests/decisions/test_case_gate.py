@@ -139,5 +139,5 @@ def test_fractions_are_no_failures():
 
 def test_unpaired_questions_have_no_pairs_of_cases():
     log = broken_case(mixed_others=False).scorio
-    with pytest.raises(ValueError, match=r'compare the same questions, .*: take unmatched="drop"'):
+    with pytest.raises(ValueError, match=r'need questions that both .*: pass unmatched="drop"'):
         log.gate("v1", margin=0.1, fail_on="regressed", target="population", unmatched="unpaired")

@@ -205,7 +205,7 @@ def test_a_bar_needs_its_package(even, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     accessor = even.scorio(**ROLES)
     message = (
-        r'^progress=True needs tqdm: pip install "polars-scorio\[progress\]", or leave it out$'
+        r'^progress=True needs tqdm: pip install "polars-scorio\[progress\]", or omit progress=$'
     )
     with pytest.raises(ImportError, match=message):
         accessor.convergence(progress=True)

@@ -343,8 +343,8 @@ def test_a_wide_report_has_the_ends_of_the_band():
 
 JUDGE = ps.judge(sensitivity=(90, 100), specificity=(90, 100))
 REFUSED = {
-    "a prior": ({}, {"prior": "uniform"}, "nobody knows one of a posterior"),
-    "single questions": ({}, {"per": "question"}, "nobody knows one of a posterior"),
+    "a prior": ({}, {"prior": "uniform"}, "not from posteriors"),
+    "single questions": ({}, {"per": "question"}, "not from posteriors"),
     "means over strata": (
         {"by": "model", "model": None},
         {"overall": "macro"},
@@ -353,7 +353,7 @@ REFUSED = {
     "a judge": (
         {"judge": ps.judge(sensitivity=(90, 100), specificity=(90, 100))},
         {},
-        "allows for the errors of a judge",
+        "scores corrected for a judge",
     ),
 }
 
@@ -366,7 +366,7 @@ def test_a_band_is_refused_where_nobody_knows_one(roles, options, message):
 
 def test_runs_that_differ_have_no_band():
     log = long([[1, 0, 1]] * 12, "a").with_columns(seed=pl.col("trial"))
-    with pytest.raises(ValueError, match=r"nobody knows one that allows for runs \(run=\)"):
+    with pytest.raises(ValueError, match=r"not from numbers about other runs \(run=\)"):
         log.scorio(run="seed").report(ps.pass_at_k([1, 2]), simultaneous=True)
 
 
@@ -386,7 +386,7 @@ def test_the_sentence_reads_both_ends_of_the_curve():
     first, last = row["first_to"], row["last_from"]
     assert told(log, range(1, 17)) == (
         f"With 95 % confidence for the whole curve (k = 1 to 16): rl is better than base up to "
-        f"k = {first} and worse from k = {last} on; between, this log does not decide every k."
+        f"k = {first} and worse from k = {last} on; between, not every k is decided."
     )
     assert told(log, [1, 8, 16], baseline="base") == (
         "With 95 % confidence for the whole curve (k = 1, 8 and 16): rl gains on base at k = 1 and "
@@ -405,7 +405,7 @@ def test_the_sentence_says_where_nothing_is_decided():
     assert told(better, range(1, 3)).endswith(
         "(k = 1 to 2): a is better than b at every k from 1 to 2."
     )
-    assert told(better, range(1, 9)).endswith("; beyond, this log does not decide every k.")
+    assert told(better, range(1, 9)).endswith("; beyond, not every k is decided.")
 
 
 INSIDE = pl.DataFrame(
@@ -420,7 +420,7 @@ def test_a_verdict_inside_the_curve_is_not_denied():
     )
     last = INSIDE.with_columns(last_better=pl.lit("b"), last_from=4)
     assert curve_sentences(pair_curves(last), 0.9)[0].endswith(
-        ": b is better than a at k = 4; below, this log does not decide every k."
+        ": b is better than a at k = 4; below, not every k is decided."
     )
 
 

@@ -348,10 +348,10 @@ def test_weights_say_which_category_is_the_worst():
         (lambda log: log.trials_needed(), "has answers of report, compare, rank, gate"),
         (lambda log: log.counts(), "has answers of report, compare, rank, gate, leaderboard"),
         (lambda log: log.rank(simultaneous=False), "ranks that hold for all models at once"),
-        (lambda log: log.report(ps.bayes()), "posteriors have no bracket"),
-        (lambda log: log.report(ps.avg(), prior="uniform"), "posteriors have no bracket"),
-        (lambda log: log.report(ps.avg(), wide=True), "leave wide= out"),
-        (lambda log: log.report(ps.avg(), per="question"), "leave per= out"),
+        (lambda log: log.report(ps.bayes()), "no .*posteriors"),
+        (lambda log: log.report(ps.avg(), prior="uniform"), "no .*posteriors"),
+        (lambda log: log.report(ps.avg(), wide=True), "omit wide="),
+        (lambda log: log.report(ps.avg(), per="question"), "omit per="),
         (lambda log: log.gate("m0", margin=0.1, fail_on="regressed"), "is about differences"),
     ],
 )
@@ -404,7 +404,8 @@ def test_commands_take_bounds(file, capsys):
     assert main(["compare", log, "--missing", "bounds"]) == 0
     assert "Errored trials could move a difference by up to" in capsys.readouterr().out
     assert main(["gate", log, "--baseline", "m0", "--margin", "0.02", "--missing", "bounds"]) == 0
-    assert "the verdict holds whatever they" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the verdict holds in any case" in said
     assert main(["summary", log, "--missing", "bounds"]) == 0
     assert main(["gate", log, "--baseline", "m0", "--margin", "0.02", "--missing", "bound"]) == 2
     assert "did you mean 'bounds'?" in capsys.readouterr().err

@@ -230,7 +230,7 @@ def test_what_cannot_be_judged_is_refused(metric, margins, message):
 
 def test_logs_that_cannot_be_judged_are_refused():
     log = versions(1)
-    with pytest.raises(ValueError, match="the log has the baseline 'v1' alone, and no candidate"):
+    with pytest.raises(ValueError, match="the log has only the baseline 'v1', and no candidate"):
         log.filter(model="v1").scorio.gate("v1", margin=0.1)
     with pytest.raises(ValueError, match="baseline='v9' is none of the models"):
         log.scorio.gate("v9", margin=0.1)
@@ -278,7 +278,7 @@ def test_an_empty_log_is_no_pass():
     log = pl.DataFrame(
         schema={"model": pl.String, "question": pl.Int64, "trial": pl.Int64, "category": pl.Int64}
     )
-    with pytest.raises(ValueError, match=r"^gate: the log holds no trials, so that nothing was"):
+    with pytest.raises(ValueError, match=r"^gate: the log has no trials, so nothing was"):
         log.scorio.gate("v1", margin=0.05)
     with_strata = log.with_columns(domain=pl.lit("air"))
     with pytest.raises(ValueError, match="nothing was judged"):
@@ -287,7 +287,9 @@ def test_an_empty_log_is_no_pass():
 
 def test_a_margin_of_strata_needs_strata():
     log = pl.DataFrame({"model": ["v1", "v2"], "question": 1, "trial": 0, "category": 1})
-    with pytest.raises(ValueError, match=r"^gate: stratum_margin= is that of single strata: name"):
+    with pytest.raises(
+        ValueError, match=r"^gate: stratum_margin= is the margin of single strata: name"
+    ):
         log.scorio.gate("v1", margin=0.05, stratum_margin=0.1)
     with pytest.raises(ValueError, match=r"^stratum_margin must be smaller"):
         log.with_columns(domain=1).scorio(by="domain").gate("v1", margin=0.05, stratum_margin=1)

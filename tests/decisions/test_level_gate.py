@@ -152,7 +152,10 @@ def test_models_alone_may_have_different_questions():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "gate: without a baseline nothing is asked: pass one with its margin=, or at_least="),
+        (
+            {},
+            "gate: neither a baseline nor a score to reach is named: pass a baseline with its",
+        ),
         ({"margin": 0.1}, "a baseline and its margin= go together"),
         ({"baseline": "low"}, "a baseline and its margin= go together"),
         ({"at_least": 0.9, "every_stratum": True}, "are about changes: pass a baseline"),

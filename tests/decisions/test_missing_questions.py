@@ -128,7 +128,7 @@ def test_commands_of_comparisons_name_the_way_out_and_take_it(lacking, capsys, c
 
 
 def test_pages_and_the_summary_keep_the_common_questions_and_say_so(lacking, capsys):
-    sentence = "The numbers leave out 3 of 12 questions, which not all models have."
+    sentence = "The numbers skip 3 of 12 questions, which some model lacks."
     for command in (["summary"], ["report", "-o", "-"], ["report", "-o", "page.html"]):
         assert main([command[0], lacking, *command[1:]]) == 0
         printed = " ".join(capsys.readouterr().out.split())
@@ -180,7 +180,7 @@ def summary_of(log, capsys):
 @pytest.mark.usefixtures("lacking")
 def test_a_model_without_questions_of_a_step_is_named_on_every_surface(capsys):
     summary, page, check, described = summary_of(in_steps(LACKING), capsys)
-    sentence = "The numbers leave out 3 of 12 questions, which not all models have."
+    sentence = "The numbers skip 3 of 12 questions, which some model lacks."
     assert sentence in summary
     assert sentence in page
     assert "complete" not in summary
@@ -212,8 +212,8 @@ def test_a_step_without_questions_of_other_steps_is_named_on_every_surface(capsy
     log = in_steps(COMMON).filter(model="m0")
     summary, page, check, described = summary_of(log, capsys)
     sentence = (
-        "1 of 3 steps lacks questions that other steps have (step 1,000: 3). The numbers leave out "
-        "3 of 12 questions, which not all steps have."
+        "1 of 3 steps lacks questions that other steps have (step 1,000: 3). The numbers skip "
+        "3 of 12 questions, which some step lacks."
     )
     assert sentence in summary
     assert sentence in page
@@ -248,7 +248,7 @@ def test_curves_along_steps_keep_the_common_questions(models):
     assert pictures(log) == pictures(kept)
     (said,) = [each.text for each in page_of(log, by="step").alerts if "steps" in each.title]
     numbers = "The numbers" if models == 1 else "Curves along the steps"
-    assert f"{numbers} leave out 3 of 12 questions, which not all steps have." in said
+    assert f"{numbers} skip 3 of 12 questions, which some step lacks." in said
     anchors = [anchor for anchor, *_ in pictures(log)[2]]
     assert {"gains", "questions"} <= {*anchors} if models == 1 else "steps" in anchors
 

@@ -123,7 +123,7 @@ def test_one_model_has_no_pair_and_no_gate(target):
         assert log.compare(ps.avg()).is_empty()
     assert log.trials_needed(ps.avg()).is_empty()
     assert log.questions_needed(ps.avg()).is_empty()
-    with pytest.raises(ValueError, match="has the baseline 'm0' alone, and no candidate"):
+    with pytest.raises(ValueError, match="has only the baseline 'm0', and no candidate"):
         log.gate("m0", margin=0.1)
 
 

@@ -84,7 +84,7 @@ def test_clusters_have_the_means_of_their_questions():
 
 def test_verdicts_of_a_judge_are_not_taken_for_the_truth():
     log = long([[0, 1], [1, 1]]).with_columns(human=pl.col("category")).scorio(truth="human")
-    with pytest.raises(ValueError, match="questions knows no correction for the errors of a judge"):
+    with pytest.raises(ValueError, match="questions does not correct for the errors of a judge"):
         log.questions()
 
 

@@ -390,7 +390,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         (None, {"method": "min"}, r'^method must be "competition" or .*, got \'min\''),
         (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
         (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
-        (None, {"target": "population", "prior": "population"}, "a prior has no say"),
+        (None, {"target": "population", "prior": "population"}, "without a prior"),
         (ps.geom_ds_at_k(2), {"target": "population"}, "a blend of the whole benchmark"),
         (None, {"confidence": 0}, "^confidence must be a number .*, got 0"),
     ],

@@ -29,7 +29,9 @@ def test_what_needs_categories_names_the_way_out(call, bounds):
 
 
 def test_no_numbers_of_rewards_allow_trials_that_depend_on_them():
-    with pytest.raises(ValueError, match=r"^next_trials: who spends where rewards vary most "):
+    with pytest.raises(
+        ValueError, match=r"^next_trials: if more trials go to rewards that vary more"
+    ):
         REWARDS.scorio(bounds=(0, 1)).next_trials(10)
 
 

@@ -72,7 +72,7 @@ def test_a_pass_of_the_mean_names_the_strata_that_are_undecided():
     title = "Undecided: v2 may be worse than v1 in safety by more than 2 points."
     assert plain_text(account.title.words) == title
     assert account.table.column("verdict").words[1] == (
-        "worse by more than 2 points alone, undecided among all parts"
+        "worse by more than 2 points by itself, undecided among all parts"
     )
 
 
@@ -125,7 +125,7 @@ def test_questions_are_named_if_there_are_enough_trials_for_it():
     none = gate_sentence(gate_of(broke=[]))
     assert none.endswith("Tested one by one, 0 questions regressed (FDR 10 %).")
     few = gate_sentence(gate_of(broke=[], nameable=False))
-    assert few.endswith("no question is named: one alone has too few trials (FDR 10 %).")
+    assert few.endswith("no question can be named: each has too few trials (FDR 10 %).")
 
 
 def test_an_undecided_gate_says_as_what_it_counts():

@@ -63,13 +63,13 @@ def title_of_ends(lo, hi, margin):
         ("a", (1,), 0.2, "a is the only model.", "one model"),
         ("ab", (1, 2), 0.2, "a beats b.", "decided"),
         ("ab", (2, 1), 0.2, "b beats a.", "decided"),
-        ("ab", (1, 1), 0.2, "a is ahead; b may be as good.", "winner open"),
-        ("ab", (1, 1), 0.0, "a and b have the same score.", "winner open"),
+        ("ab", (1, 1), 0.2, "a is ahead; b may be as good.", "winner undecided"),
+        ("ab", (1, 1), 0.0, "a and b have the same score.", "winner undecided"),
         ("abc", (1, 1, 1), 0.1, "Nothing is decided between 3 models.", "nothing decided"),
         ("abc", (1, 2, 2), 0.1, "a is the best of 3 models.", "decided"),
-        ("abc", (1, 1, 2), 0.1, "a is ahead; b may be as good.", "winner open"),
-        ("abcd", (1, 1, 1, 2), 0.1, "a is ahead; b and c may be as good.", "winner open"),
-        ("abcde", (1, 1, 1, 1, 2), 0.1, "a is ahead; 3 others may be as good.", "winner open"),
+        ("abc", (1, 1, 2), 0.1, "a is ahead; b may be as good.", "winner undecided"),
+        ("abcd", (1, 1, 1, 2), 0.1, "a is ahead; b and c may be as good.", "winner undecided"),
+        ("abcde", (1, 1, 1, 1, 2), 0.1, "a is ahead; 3 others may be as good.", "winner undecided"),
         ("abc", (0, 0, 0), 0.1, "No ranking: some questions have too few trials.", "not ranked"),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, 
     assert page.headline.startswith("Step 500 is better than step 0")
     assert f"{MINUS}50.0 points" in page.account.lede
     (gains,) = [each for each in drawn_sections(page) if each.anchor == "gains"]
-    assert gains.title.startswith("It gains")
+    assert gains.title.startswith("Step 500 gains")
     assert re.findall(r'<g class="(\w)">', gains.figure)[0] == "a"
     assert plain_text(page.account.next.steps[0]).startswith("Take step 500")
 
@@ -291,9 +291,9 @@ def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monke
 @pytest.mark.parametrize(
     ("rows", "title"),
     [
-        ([("a", "b", 0.2, "a"), ("a", "c", 0.3, "a")], "All 2 pairs are decided."),
+        ([("a", "b", 0.2, "a"), ("a", "c", 0.3, "a")], "Both pairs are decided."),
         ([("a", "b", -0.1, None), ("a", "c", 0.3, "a")],
-         "1 of 2 pairs is decided; a and b are not."),
+         "1 of 2 pairs is decided; a and b are undecided."),
         ([("a", "b", 0.1, None), ("a", "c", -0.05, None)],
          "0 of 2 pairs are decided; a and c are the closest."),
         ([("a", "b", -0.1, "b")], "b beats a."),
@@ -515,10 +515,8 @@ def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_ques
     log = pl.DataFrame(rows, ["step", "question", "trial", "category"], orient="row")
     log.write_parquet("log.parquet")
     page = page_of(log, model=None, by="step", run_effects="none")
-    moved = (
-        "10 questions right at least once at step 0 are never right at step 500; 2 the other way"
-    )
-    assert page.account.aside == f"{moved} round."
+    moved = "10 questions right at least once at step 0 are never right at step 500; 2 changed the "
+    assert page.account.aside == f"{moved}other way."
     (questions,) = [each for each in drawn_sections(page) if each.anchor == "questions"]
     assert questions.title == "10 questions went out of reach, 2 came into reach."
     assert "Out of reach: 10</h3><p><code>0</code>" in questions.figure
@@ -675,7 +673,8 @@ def test_a_gate_of_lower_scores_has_its_zones_turned(tmp_path, capsys, monkeypat
 
 
 def test_a_notebook_says_what_a_check_found():
-    assert "Nothing found." in models(2).scorio.check()._repr_html_()
+    shown = models(2).scorio.check()._repr_html_()
+    assert '<p class="t">Nothing found in 3 tests; 6 could not be made.</p>' in shown
     shown = retried().scorio.check()._repr_html_()
     assert re.search(r'<p class="t">\w+: all \d+ questions with fewer than', shown)
 

@@ -71,7 +71,9 @@ def test_the_score_of_one_metric_may_count(reader, table, write):
     assert reader(path, metric="Match").describe()["reported"].to_list() == [0.5]
     with pytest.raises(ValueError, match=r"the metric 'Tune': they have \['Match', 'Tone'\]"):
         reader(path, metric="Tune")
-    with pytest.raises(ValueError, match="threshold= is that of a metric: name it with metric="):
+    with pytest.raises(
+        ValueError, match="threshold= belongs to a metric: name the metric with metric="
+    ):
         reader(path, threshold=0.5)
 
 

@@ -429,7 +429,7 @@ def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
     assert lazy == {*LINES} - eager
 
 
-# Files that cannot be read stop a reader, or are left out and listed.
+# Files that cannot be read stop a reader, or are skipped and listed.
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_listed(tmp_path):
@@ -438,13 +438,11 @@ def test_a_file_that_cannot_be_read_is_left_out_and_listed(tmp_path):
     broken = put(tmp_path, "b.json", "[1")
     with pytest.raises(ValueError, match=r"b\.json: expected .*no JSON at line 1"):
         ps.logs.tau_bench(tmp_path)
-    with pytest.raises(
-        ValueError, match=r'leave out files .* cannot be read, pass on_error="warn"'
-    ):
+    with pytest.raises(ValueError, match=r'skip files .* cannot be read, pass on_error="warn"'):
         ps.logs.tau_bench(tmp_path)
     with pytest.raises(ValueError, match=r"no JSON at line 1.*Expecting ',' delimiter$"):
         ps.logs.tau_bench(broken)
-    listed = rf"1 file is left out, as on_error='warn' says:\n- {re.escape(str(broken))}: expected"
+    listed = rf"1 file is skipped, as on_error='warn' says:\n- {re.escape(str(broken))}: expected"
     with pytest.warns(ps.LogWarning, match=listed):
         log = ps.logs.tau_bench(tmp_path, on_error="warn")
     assert log.frame["model"].to_list() == ["a"]
@@ -465,7 +463,7 @@ def test_every_reader_of_lines_leaves_a_broken_file_out(tool, place, tmp_path):
     for run, text in (("whole", line), ("broken", broken)):
         put(tmp_path / run, name, text)
         put(tmp_path / run, "metadata.json", json.dumps({"model": "m", "env_id": "e"}))
-    with pytest.warns(ps.LogWarning, match=rf"1 file is left out.*\n- .*broken.{re.escape(name)}"):
+    with pytest.warns(ps.LogWarning, match=rf"1 file is skipped.*\n- .*broken.{re.escape(name)}"):
         log = getattr(ps.logs, tool)(tmp_path, model="m", on_error="warn").frame
     assert log.lazy().select("model", "source").collect()["source"].str.contains("whole").all()
 
@@ -476,7 +474,7 @@ def test_long_lists_are_cut(tmp_path):
             raise ValueError(f"{file.name} is broken")
 
     files = [tmp_path / str(number) for number in range(8)]
-    with pytest.warns(ps.LogWarning, match=r"7 files are left out(.*\n- . is broken){5}\n- and 2"):
+    with pytest.warns(ps.LogWarning, match=r"7 files are skipped(.*\n- . is broken){5}\n- and 2"):
         assert read_each(files, read, {"on_error": "warn"}) == {files[0]: None}
 
 
@@ -493,7 +491,7 @@ def test_what_has_the_name_of_a_log_and_no_trial_is_listed_once(tool, tmp_path):
         put(tmp_path / f"{number}", name, text)
     (tmp_path / "folder" / name).mkdir(parents=True)
     put(tmp_path / "whole", name, json.dumps(*objects[:1]))
-    with pytest.warns(ps.LogWarning, match=r"(3|4) files are left out, with the name") as caught:
+    with pytest.warns(ps.LogWarning, match=r"(3|4) files are skipped, with the name") as caught:
         log = getattr(ps.logs, tool)(tmp_path)
     (message,) = (str(each.message) for each in caught)
     assert message.count("\n- ") == 4 - (tool == "nemo_gym")
@@ -505,7 +503,7 @@ def test_a_file_of_another_kind_under_the_name_of_a_log_is_listed(tmp_path):
     put(tmp_path, "job/b/result.json", json.dumps({"error": "disk full"}))
     put(tmp_path, "job/a/result.json", json.dumps(*FILES["harbor"][1]))
     put(tmp_path, "job/result.json", json.dumps({"n_total_trials": 1}))
-    with pytest.warns(ps.LogWarning, match=r"1 file is left out.*\n- .*/b/result\.json: .*'error'"):
+    with pytest.warns(ps.LogWarning, match=r"1 file is skipped.*\n- .*/b/result\.json: .*'error'"):
         assert ps.logs.harbor(tmp_path).frame.height == 1
 
 

@@ -117,9 +117,7 @@ def test_detectors_are_strata_unless_one_is_named(reader, table, write):
         *["resisted"] * 3,
         "hit",
     ]
-    with pytest.raises(
-        ValueError, match=r"detector 'othr', but those of \['mitigation', 'other'\]"
-    ):
+    with pytest.raises(ValueError, match=r"detector 'othr', only of \['mitigation', 'other'\]"):
         reader(path, scorer="othr")
 
 
@@ -169,7 +167,7 @@ def test_what_is_no_report_is_refused(reader, write):
     ]:
         with pytest.raises(ValueError, match=found):
             reader(write("g.report.jsonl", *lines))
-    with pytest.raises(ValueError, match="the hits alone, without what was resisted"):
+    with pytest.raises(ValueError, match="only the hits, without what was resisted"):
         reader(write("g.hitlog.jsonl", {"goal": "x"}))
 
 

@@ -74,7 +74,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
 def test_a_folder_with_the_name_of_a_log_is_said(tmp_path):
     file = touch(tmp_path / "run.json")
     (tmp_path / "a.json").mkdir()
-    with pytest.warns(ps.LogWarning, match=r"1 file is left out, .*\n- .*/a\.json: a folder$"):
+    with pytest.warns(ps.LogWarning, match=r"1 file is skipped, .*\n- .*/a\.json: a folder$"):
         assert find_files(tmp_path, "*.json") == {file: False}
 
 

@@ -433,7 +433,7 @@ def test_files_of_another_kind_are_left_out_with_a_warning():
     put("runs/a.jsonl", lines(row("m", 1, 0, 1)))
     put("runs/meta.json", json.dumps({"date": "today"}))
     with pytest.warns(
-        ps.LogWarning, match=r"\n- .*meta\.json: no question and no outcome, left out$"
+        ps.LogWarning, match=r"\n- .*meta\.json: no question and no outcome, skipped$"
     ):
         assert table("runs", **KEYS).height == 1
     put("runs/b.jsonl", lines({"q": 1, "ok": 0}))
@@ -550,7 +550,7 @@ def test_the_command_reads_by_paths(capsys):
     assert main([*command, "--option", "where={'kind': 'none'}"]) == 2
     assert "has the values of --option where=" in capsys.readouterr().err
     assert main([*command, "--count", "x"]) == 2
-    assert "--from records knows its columns: leave --count out" in capsys.readouterr().err
+    assert "--from records knows its columns: omit --count" in capsys.readouterr().err
 
 
 def test_unknown_files_get_a_line_of_paths(capsys):

@@ -54,9 +54,7 @@ def test_other_reports_are_refused_by_name_and_passed_over_in_folders(reports, t
     ):
         table(write("logs/run1/report.json", other))
     write("logs/run1/a.b.json", other)
-    with pytest.warns(
-        ps.LogWarning, match=r"1 file is left out, .*\n- .*run1/report\.json: an obj"
-    ):
+    with pytest.warns(ps.LogWarning, match=r"1 file is skipped, .*\n- .*run1/report\.json: an obj"):
         assert table(reports).height == 10
 
 
@@ -117,7 +115,7 @@ def test_reports_of_other_tools_are_passed_over(table, write, tmp_path):
     with pytest.raises(ValueError, match=r"expected a report of SWE-bench.*\['duration'\]"):
         table(tmp_path)
     write("gpt-4.1.run1.json", report("a", "b"))
-    with pytest.warns(ps.LogWarning, match="2 files are left out, with the name of a log but"):
+    with pytest.warns(ps.LogWarning, match="2 files are skipped, with the name of a log but"):
         assert table(tmp_path)["question"].to_list() == ["a", "b"]
 
 

@@ -345,7 +345,7 @@ def test_pictures_show_what_is_known(sides):
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda log: log.scorio.vote_at_k(2), "name the column of what trials answered with answ"),
+        (lambda log: log.scorio.vote_at_k(2), "name the column of answers with answer="),
         (lambda log: accessor(log).trajectory(ps.vote_at_k(2)), "trajectory follows the outcomes"),
         (lambda log: accessor(log).convergence(ps.vote_at_k(2)), "convergence follows the outcome"),
         (lambda log: accessor(log).write_html("x.html", ps.vote_at_k(2)), "a page is made of coun"),

@@ -40,7 +40,7 @@ def test_counts_hold_no_costs():
     ids=str,
 )
 def test_costs_have_calibrated_numbers_of_one_look_alone(metric, options):
-    with pytest.raises(ValueError, match=f"{metric.name}: .* leave"):
+    with pytest.raises(ValueError, match=f"{metric.name}: .* omit prior="):
         LOG.scorio(trial=None, cost="usd").report(metric, **options)
 
 

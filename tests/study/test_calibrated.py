@@ -284,7 +284,7 @@ def test_micro_is_one_pool(log):
         (
             ps.bayes(),
             {"target": "population", "per": "question"},
-            'target="population" is about the mean.*: leave per="question" out',
+            'target="population" is about the mean.*: omit per="question"',
         ),
     ],
 )

@@ -17,7 +17,7 @@ PLANNED = [(4, c % 5) for c in range(20)]
 SAID = (
     r"^bob: all 12 questions with fewer than 4 trials ended with 1 success \(p < 0\.001\)\. If "
     r"trials stopped on outcomes, every score is biased: .*first=1 counts the first trial of each "
-    r"question\. If their numbers were planned, ignore this\. check\(\) shows all tests\.$"
+    r"question\. If the numbers of trials were planned, ignore this\. check\(\) shows all tests\.$"
 )
 
 

@@ -177,12 +177,12 @@ def log(request):
     [
         (
             ps.bayes(),
-            r"bayes: the errors .* not corrected .* take ps.avg\(\) or a metric of the Pass@k",
+            r"bayes: the errors .* not corrected .* use ps.avg\(\) or a metric of the Pass@k",
         ),
         (ps.geom_ds_at_k(2), "geom_ds_at_k: the errors of a judge are not"),
         (ps.geom_at_k(2), "geom_at_k: the errors of a judge are not"),
-        (ps.avg([0, 1]), "not for weights: leave w= out"),
-        (ps.max_at_k(2, [0, 1]), "not for weights: leave w= out"),
+        (ps.avg([0, 1]), "not for weights: omit w="),
+        (ps.max_at_k(2, [0, 1]), "not for weights: omit w="),
         (ps.vote_at_k(2), "votes over answers have no correction"),
     ],
 )
@@ -194,10 +194,10 @@ def test_metrics_without_a_correction_are_refused(log, metric, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"prior": "uniform"}, "posterior means are biased: leave prior= out"),
+        ({"prior": "uniform"}, "posterior means are biased: omit prior="),
         ({"prior": "population"}, "posterior means are biased"),
         ({"prior": SHORT}, "posterior means are biased"),
-        ({"per": "question"}, 'leave per="question" out'),
+        ({"per": "question"}, 'omit per="question"'),
     ],
 )
 def test_options_without_a_correction_are_refused(log, options, said):
@@ -206,13 +206,15 @@ def test_options_without_a_correction_are_refused(log, options, said):
 
 
 def test_looks_without_a_correction_are_refused(log):
-    with pytest.raises(ValueError, match="planned_trials= is not known for numbers that are corr"):
+    with pytest.raises(
+        ValueError, match="planned_trials= has no intervals of numbers that are corr"
+    ):
         log.compare(ps.avg(), planned_trials=16)
 
 
 def test_draws_over_a_population_of_clusters_are_refused():
     log = SHORT.scorio(judge=HARSH_GRADER, cluster="question", target="population")
-    with pytest.raises(ValueError, match=r"pass_at_k: with judge= and cluster= only ps\.avg\(\)"):
+    with pytest.raises(ValueError, match=r"pass_at_k: with judge= and cluster=, only ps\.avg\(\)"):
         log.pass_at_k(2)
     assert log.pass_at_k(1).height == log.pass_at_k(2, target="benchmark").height
 
@@ -235,7 +237,7 @@ def test_more_draws_than_trials_are_refused(log):
     ],
 )
 def test_methods_that_know_no_correction_are_refused(log, method, arguments):
-    with pytest.raises(ValueError, match=f"{method} knows no correction for the errors of a judge"):
+    with pytest.raises(ValueError, match=f"{method} does not correct for the errors of a judge"):
         getattr(log, method)(*arguments)
 
 

@@ -93,22 +93,24 @@ def test_sentences_say_which_trials_and_what_to_do():
     assert said["stopping"] == (
         "adaptive: all 73 questions with fewer than 8 trials ended with 2 equal outcomes "
         "(p < 0.001). If trials stopped on outcomes, Pass@k and Pass^k are biased, avg hardly: "
-        "first=2 counts the first 2 of each question. If their numbers were planned, ignore this."
+        "first=2 counts the first 2 of each question. If the numbers of trials were planned, "
+        "ignore this."
     )
     assert said["order"] == (
-        "adaptive: of the questions with further trials 0 had the outcomes at which others "
-        "stopped, 15.2 expected (p < 0.001): trials stopped on outcomes, and first=2 counts the "
+        "adaptive: 0 questions went on after outcomes at which others "
+        "stopped, 15.2 expected (p < 0.001). Trials stopped on outcomes: first=2 counts the "
         "first 2 of each question."
     )
     assert said["copies"] == (
         "copied: runs 2 and 6 agree on all 61 questions with both outcomes, 37.1 expected "
-        "(p < 0.001). Was a run stored twice? Filter run 6 of copied out."
+        "(p < 0.001). Was a run stored twice? Then drop run 6 of copied."
     )
     assert said["runs"] == (
         "Runs differ (p < 0.001), most in broken: run 3 is 31 points below the others; one run "
         'moves broken by about 11.5 points [7.1, 24.4]. Numbers are about these runs; run="trial" '
-        "makes them about others like these. If a run was broken, repeat it. If ids are places in "
-        "a sorted file, use those of the tool. If questions are listed twice, drop the repeats."
+        "makes them about others like these. If a run was broken, repeat it. If trial "
+        "ids are row numbers of a sorted file, use the ids of the tool. If questions are listed "
+        "twice, drop the repeats."
     )
     assert said["mixed"] == (
         "cached: no question changed its outcome in 8 trials. If cached is deterministic, these "
@@ -172,7 +174,7 @@ def test_counts_say_nothing_of_runs():
     counts = planted().scorio.counts()
     assert [check for _, check, _ in urgent(counts, count="count")] == ["stopping", "mixed"]
     assert said_by(counts, "mixed", count="count").endswith("keep one trial of each question.")
-    with pytest.raises(ValueError, match="already counted, of which nobody knows the runs"):
+    with pytest.raises(ValueError, match="already counted, without their runs"):
         counts.scorio(count="count", run="question")
 
 
@@ -317,7 +319,7 @@ def test_a_plan_by_difficulty_is_a_look_where_hard_questions_have_fewer_trials()
     assert urgent(log) == [("planned", "unequal", "look")]
     assert said_by(log, "unequal") == (
         "planned: questions with fewer trials succeed less, 23 % against 83 % (p < 0.001). Were "
-        "failed trials lost? If hard questions got fewer by plan, ignore this."
+        "failed trials lost? If hard questions have fewer trials by plan, ignore this."
     )
 
 
@@ -417,7 +419,7 @@ def test_models_that_differ_in_errors_are_compared_with_and_without_them():
     assert row["sentence"] == (
         f"Errors count as failures: {100 * shares['b']:.0f} % of b, {100 * shares['a']:.1f} % of a "
         f"(p < 0.001). Without them a - b is {without:+.1f} points, not {whole:+.1f}. Set them to "
-        'null, and missing="bounds" shows both ends.'
+        'null: missing="bounds" then shows both extremes.'
     )
 
 
@@ -454,7 +456,7 @@ def test_labels_on_easy_questions_are_an_alarm_in_every_call_and_random_ones_are
     said = said_by(easy, "labels", truth="truth")
     assert said == (
         "m: labels are on easier questions than the rest (p < 0.001), and corrections assume "
-        "random ones: they may be worse than none. Label a random sample, or leave truth= out."
+        "random ones: they may be worse than none. Label a random sample, or omit truth=."
     )
     with pytest.warns(ps.CheckWarning, match="^m: labels are on easier questions"):
         log.avg()

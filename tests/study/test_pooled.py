@@ -220,11 +220,11 @@ def test_without_doubt_the_interval_is_a_point(category):
         (
             ps.bayes(),
             {"target": "population", "prior": "uniform"},
-            'needs calibrated numbers: .* coverage .* to zero: .* or pass prior="population"',
+            'needs calibrated numbers: .* biases mu, .* or pass prior="population"',
         ),
-        (ps.bayes(), {**POPULATION, "per": "question"}, 'population.*: leave per="question" out'),
-        (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .*: pass k=, or"),
-        (ps.maj_at_k(name="cons"), POPULATION, "cons: without k, .*: pass k=, or"),
+        (ps.bayes(), {**POPULATION, "per": "question"}, 'population.*: omit per="question"'),
+        (ps.maj_at_k(), POPULATION, "maj_at_k: .* needs k: .*: pass k=, or"),
+        (ps.maj_at_k(name="cons"), POPULATION, "cons: .* needs k: .*: pass k=, or"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused_at_the_call(r1, metric, options, message):

@@ -18,7 +18,7 @@ HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}
 METRICS = ps.bayes(), ps.bayes(name="again"), ps.pass_at_k([1, 9])
 # One failure on the first question.
 PRIOR = outcomes({(1, 0): 1}).drop("model")
-CURES = r'ps\.avg\(\) keeps to the estimates; prior="uniform" says that'
+CURES = r'ps\.avg\(\) has no prior; prior="uniform" keeps these'
 SAID = (
     r"^of 4 rows of the report 2 have an estimate outside its own interval: "
     rf"there the uniform prior of each question decides, .*\. {CURES}"

@@ -337,7 +337,7 @@ def test_the_largest_of_several_rewards_is_about_these_very_runs():
     keys = [(q, t, rng.random()) for q in range(20) for t in range(4)]
     frame = pl.DataFrame(keys, schema=["question", "trial", "category"], orient="row")
     log = frame.scorio(model=None, run="trial", bounds=(0, 1))
-    with pytest.warns(ps.RunWarning, match=r"^max_at_k: what runs bring to the largest"):
+    with pytest.warns(ps.RunWarning, match=r"^max_at_k: how runs change the largest"):
         found = log.report(ps.max_at_k(2))
     alone = frame.scorio(model=None, bounds=(0, 1)).report(ps.max_at_k(2))
     assert found["inference"].item() == "calibrated, these runs"

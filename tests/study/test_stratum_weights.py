@@ -185,5 +185,5 @@ def test_weights_are_positive_numbers(log, weight):
 def test_weights_need_strata(log):
     with pytest.raises(ValueError, match=r"overall=\{'one': 1\} needs strata"):
         log.scorio().avg(overall={"one": 1})
-    with pytest.raises(ValueError, match="nobody knows one of means over strata"):
+    with pytest.raises(ValueError, match="not for means over strata"):
         log.scorio(by="stratum").report(ps.pass_at_k([1, 2]), simultaneous=True, overall=SIZES)

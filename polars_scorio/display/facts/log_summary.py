@@ -231,7 +231,9 @@ class LogSummary:
     def refuse(self) -> None:
         """Refuse what a report would refuse, in its words, and a log without rows."""
         if self.questions.is_empty():
-            raise ValueError("the log holds no trials: is it the right file, or a filter too many?")
+            raise ValueError(
+                "the log holds no trials: is it the right file, or was everything filtered out?"
+            )
         broken = [*refusal_rules(self.trials), *identity_rules(self.trials)]
         asked = mark_problems(self.questions.lazy(), self.trials.question.name, broken)
         refuse_bad(self.trials, broken)(asked.collect())

@@ -208,7 +208,7 @@ def log_verdict(
         if metric.looks_at == "answers":
             raise ValueError(
                 f"{metric.name}: a page is made of counts of categories, in which there are no "
-                "answers: leave it out, and show votes with leaderboard and plot"
+                "answers: omit it, and show votes with leaderboard and plot"
             )
     if not any(metric.w for metric in scores):
         check_counted_labels(log.cells, log.trials)

@@ -150,7 +150,7 @@ class Scope:
         readings = {"counted as failures": as_failed}
         dropped = replace(failed, roles=replace(self.roles, missing="drop"))
         with suppress(ValueError):  # a question without any outcome
-            readings["left out"] = dropped.numbers(compare, self.lead, **options).collect()
+            readings["dropped"] = dropped.numbers(compare, self.lead, **options).collect()
         # A difference that is unknown is drawn as if errored trials had failed.
         pairs = pairs.with_columns(as_failed["diff"], pl.col("prob_better").fill_null(math.nan))
         none = pl.DataFrame(schema=dict.fromkeys(("best_lo", "best_hi"), pl.Float64))
@@ -174,7 +174,7 @@ class Scope:
                 "nothing is known of the truth behind these verdicts: too few of the verdicts "
                 "'right' or 'wrong' are labelled, the labels do not show that the judge is better "
                 "than a coin, or the verdicts contradict them. Label more trials of both verdicts, "
-                "or leave truth= and judge= out for a page about the verdicts as they are"
+                "or omit truth= and judge= for a page about the verdicts as they are"
             )
 
     def with_sizes(self, trials: pl.DataFrame | None = None) -> Scope:
@@ -351,7 +351,7 @@ def whole_scope(
     if overall is not None and log.steps is not None:
         raise ValueError(
             f"overall={overall!r}: the strata are steps along {log.noun!r}, and the finding is "
-            "about the last one: leave overall= out"
+            "about the last one: omit overall="
         )
     each = log.label_weights(overall)
     pool, roles = pooled_questions(log, cells), replace(log.roles, by=())

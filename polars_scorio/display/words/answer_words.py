@@ -97,26 +97,28 @@ def contents_sentences(facts: Contents) -> list[tuple[str, str, bool]]:
         said.append(("steps", f"they have {range_text(*facts.uneven)} questions", False))
     if facts.planned > whole:
         said.append(("planned", f"{whole:,} of {count_of(facts.planned, 'trial')}", False))
-    ids = "not checked: no column of trial ids is named"
+    ids = "not checked: no column of trial ids is named, so repeated trials are not found"
     ids = ids if facts.repeated is None else f"{facts.repeated:,} repeated"
     return [*said, ("ids", ids, facts.repeated == 0)]
 
 
-def check_title(number: Mapping[str, int]) -> tuple[str, Style, str]:
-    """The finding of the tests of a log, by how many have each verdict; its style and its word."""
-    made = count_of(sum(number.values()) - number.get("not tested", 0), "test")
+def check_title(number: Mapping[str, int], *, checked: bool) -> tuple[str, Style, str]:
+    """The finding of the tests of a log, by how many have each verdict; its style and its word.
+
+    A log is clean only if its trial ids were `checked` too.
+    """
+    skipped = number.get("not tested", 0)
+    made = count_of(sum(number.values()) - skipped, "test")
     if "alarm" in number:
-        return f"{number['alarm']} of {made}: alarm.", "fail", "ALARM"
+        return f"{number['alarm']} of {made} raised an alarm.", "fail", "ALARM"
     if "note" in number:
-        return "No alarm, and a fact that no test can judge.", "open", "NOTE"
+        return "No alarm, but a fact to note.", "open", "NOTE"
     if "look" in number:
-        return f"No alarm; {number['look']} of {made}: worth a look.", "open", "LOOK"
-    return f"Nothing found in {made}.", "pass", "CLEAN"
-
-
-def alarm_words(alarms: Sequence[str]) -> str:
-    """The sentences of alarms, or that there is none."""
-    return " ".join(alarms) or "Nothing found."
+        return f"No alarm; look at {number['look']} of {made}.", "open", "LOOK"
+    quiet = f"Nothing found in {made}" + f"; {skipped:,} could not be made" * (skipped > 0)
+    if not checked:
+        return f"{quiet}, and trial ids were not checked.", "open", "PARTLY TESTED"
+    return f"{quiet}.", "pass", "CLEAN"
 
 
 # --- costs, reruns, versions, plans ---------------------------------------------------------------
@@ -128,11 +130,11 @@ def tell_frontier(facts: AnswerRows) -> Account:
     names, title = [row[facts.model] for row in rows], "No model has a rank."
     if cheapest is not None:
         amount = known_texts(money_text, [cheapest["mean_cost"]])[0]
-        title = f"{cheapest_title(cheapest[facts.model])} It costs {amount} a trial."
+        title = f"{cheapest_title(cheapest[facts.model])} A trial costs {amount}."
     ends = ([as_number(row[name]) for name in ("lo", "estimate", "hi")] for row in rows)
     columns = [
         name_column("model", names, facts.leading),
-        number_column("a trial", known_texts(money_text, (row["mean_cost"] for row in rows))),
+        number_column("trial cost", known_texts(money_text, (row["mean_cost"] for row in rows))),
         Column("interval", facts.about.metric, [score_cell(unit, *each) for each in ends]),
         number_column("on frontier", known_texts(
             chance_words, (row["prob_on_frontier"] for row in rows)), spare=True),
@@ -241,12 +243,12 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
         return [f"k={row['k']} is more than the trials of some question: it has no noise floor."]
     moved = f"{100 * floor:.1f} points" if percent else f"{floor:.3g}"
     of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
-    unseen = ", if runs differ by nothing but chance" * (row["run_sd"] is None)
+    unseen = ", if nothing else differs between runs" * (row["run_sd"] is None)
     # The noise of single trials is not identified: its bound is a floor for any rates.
     single = row["trials"] == row["questions"]
     reach = "at most" if single else "up to"
     why = "; a single trial of each question does not show its noise" * single
-    said = [f"Run again ({of}), this score moves by {reach} {moved} by chance alone{unseen}{why}."]
+    said = [f"A rerun ({of}) moves this score by {reach} {moved} by chance{unseen}{why}."]
     if row["flips"] is not None and row["flips_lo"] is not None:
         ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]
         said.append(
@@ -298,7 +300,7 @@ def _plan_title(facts: AnswerRows) -> str:
         return "No further trial is needed."
     goal = f"make intervals of \N{PLUS-MINUS SIGN}{facts.width}"
     if facts.width is None:
-        goal = f"tell {named(row['model_a'])} from {named(row['model_b'])}"
+        goal = f"distinguish {named(row['model_a'])} from {named(row['model_b'])}"
     if row["extra_trials"] is None:
         return f"No number of further trials would {goal}."
     return f"{count_of(row['extra_trials'], 'further trial')} of each question would {goal}."

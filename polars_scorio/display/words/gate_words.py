@@ -195,7 +195,7 @@ def _row_words(facts: GateFacts, line: GateLine) -> str:
     """The verdict of the ends of a row, and what else decides the gate."""
     size, worse = facts.unit.margin(line.margin), line.most < 0
     if line.side == "undecided" and line.most < -line.margin:
-        return f"worse by more than {size} alone, undecided among all parts"
+        return f"worse by more than {size} by itself, undecided among all parts"
     if facts.worst["baseline"] is None and line.side == line.verdict != "undecided":
         return _level_side(facts, line.side)
     if line.side == line.verdict:
@@ -225,8 +225,8 @@ def gate_clauses(facts: GateFacts) -> list[str]:
     row, line, said = facts.worst, facts.line, _part_clauses(facts)
     if row["diff"] is None and row.get("lo_missing") is not None:
         moved = facts.unit.size(row["hi_missing"] - row["lo_missing"])
-        held = "; the verdict holds whatever they were" * (line.verdict != "undecided")
-        said.append(f"Errored trials could move it by {moved}{held}.")
+        held = "; the verdict holds in any case" * (line.verdict != "undecided")
+        said.append(f"Errored trials could move the difference by {moved}{held}.")
     elif str(row.get("score_verdict") or line.verdict) == "undecided":
         said.append(_further_words(facts, row["extra"]))
     if row["baseline"] is not None and row.get("level_verdict") is not None:
@@ -275,7 +275,7 @@ def case_clauses(facts: GateFacts) -> list[str]:
     cases = row.get("regressed")
     tested, said = facts.broke if cases is None else cases, list[str]()
     if tested is not None and cases is None and not facts.nameable:
-        why = "no question is named: one alone has too few trials"
+        why = "no question can be named: each has too few trials"
         said.append(f"Tested one by one, {why} {level}.")
     elif tested is not None:
         number = count_of(len(tested), "question")

@@ -41,16 +41,17 @@ _COVERED = 100  # models whose coverage is shown
 _ALERTS = {  # above the numbers, the first one before all others
     "errors": "More errors of one model", "stopping": "Trials stopped on outcomes",
     "order": "Trials stopped on outcomes", "copies": "Copied trials",
-    "repeats": "Repeated questions", "runs": "Runs differ", "labels": "Labels on other questions",
-    "unequal": "Fewer trials of some questions", "mixed": "No outcome changed",
+    "repeats": "Repeated questions", "runs": "Different runs",
+    "labels": "Labels on other questions", "unequal": "Fewer trials of some questions",
+    "mixed": "No outcome changed",
 }  # fmt: skip
 
 
 def log_alerts(verdict: LogVerdict) -> list[Alert]:
     """All warnings above the numbers of a log, the most important first."""
     draws = (
-        f"{text_list(verdict.beyond)}: some questions have fewer trials than are drawn. No "
-        "unbiased estimate exists: there is a range that needs no model, or nothing."
+        f"{text_list(verdict.beyond)}: some questions have fewer trials than are drawn, so no "
+        "unbiased estimate exists. A range is shown if one is known."
     )
     return [
         *_test_alerts(verdict.findings),
@@ -60,15 +61,15 @@ def log_alerts(verdict: LogVerdict) -> list[Alert]:
     ]
 
 
-_OTHER = "Intervals and verdicts are about other runs like these, which run= names."
+_OTHER = "Because runs are named (run=), intervals and verdicts are about other runs like these."
 _THESE = "Intervals and verdicts are about the runs of the log, not about others like these"
-_TOO_FEW_RUNS = "too few runs are known to say how far others would be apart."
+_TOO_FEW_RUNS = "too few runs are known to estimate how much others would differ."
 _ONE = "a page holds one success or failure of a question in a run. compare() reads them all."
 _RUNS = {
     "": ("", ""),
     "other": ("Other runs", _OTHER),
-    "few": ("These very runs", f"{_THESE}: {_TOO_FEW_RUNS}"),
-    "untold": ("Runs not told apart", f"{_THESE}: {_ONE}"),
+    "few": ("These runs only", f"{_THESE}: {_TOO_FEW_RUNS}"),
+    "untold": ("Runs not distinguished", f"{_THESE}: {_ONE}"),
 }
 
 
@@ -96,7 +97,8 @@ def gap_alerts(gaps: LogGaps) -> list[Alert]:
     )
     stopped = (
         f"{count_of(len(gaps.skipped), 'run')} {'was' if len(gaps.skipped) == 1 else 'were'} "
-        f"stopped before the first trial ({text_list(gaps.skipped)}). The numbers leave that out."
+        f"stopped before the first trial ({text_list(gaps.skipped)}). The numbers do not count "
+        "them."
     )
     dropped = gaps.missing == "drop"
     texts = [
@@ -140,7 +142,7 @@ def coverage_block(coverage: Mapping[str, Sequence[object]]) -> TableBlock:
 def numbered_words(names: Sequence[str], pattern: str) -> str:
     """How to read models as runs of one."""
     return (
-        f"{name_list(names)} differ in a number alone. If they are runs of one model, read them as "
+        f"{name_list(names)} differ only in a number. If they are runs of one model, read them as "
         f'one: model=r"{pattern}" finds its name in the paths, and {JOINED_IDS} tells their trials '
         "apart."
     )
@@ -150,22 +152,22 @@ def _lacking_words(gaps: LogGaps) -> str:
     lack = "lacks" if len(gaps.lacking) == 1 else "lack"
     said = (
         f"{count_of(len(gaps.lacking), 'model')} {lack} questions that other models have "
-        f"({number_list(gaps.lacking)}). The numbers leave out {gaps.left_out:,} of "
-        f"{gaps.questions:,} questions, which not all models have. If those are hard, all models "
-        "look better than they are."
+        f"({number_list(gaps.lacking)}). The numbers skip {gaps.left_out:,} of "
+        f"{gaps.questions:,} questions, which some model lacks. If these are hard, all models look "
+        "better than they are."
     )
     return said * bool(gaps.lacking)
 
 
 def _uneven_words(gaps: LogGaps) -> str:
     """Steps that lack questions of other steps, unless each step has questions of its own."""
-    numbers = "The numbers leave" if gaps.models == 1 else "Curves along the steps leave"
+    numbers = "The numbers" if gaps.models == 1 else "Curves along the steps"
     lack = "lacks" if len(gaps.uneven) == 1 else "lack"
     lacking = number_list((f"{gaps.step} {step_words(step)}", n) for step, n in gaps.uneven)
     said = (
         f"{len(gaps.uneven):,} of {count_of(gaps.steps, 'step')} {lack} questions that other steps "
-        f"have ({lacking}). {numbers} out {gaps.unshared:,} of {gaps.questions:,} questions, which "
-        "not all steps have."
+        f"have ({lacking}). {numbers} skip {gaps.unshared:,} of {gaps.questions:,} questions, "
+        "which some step lacks."
     )
     return said * bool(gaps.steps)
 
@@ -175,8 +177,8 @@ def _partial_words(gaps: LogGaps) -> str:
     if gaps.step is not None:
         partial = [f"{gaps.step} {step_words(step)}" for step in partial]
     said = (
-        f"Not all {gaps.models:,} models were run on {name_list(partial)}. Numbers over all strata "
-        "leave that out."
+        f"Not all {gaps.models:,} models were run on {name_list(partial)}. Overall scores skip "
+        "these strata."
     )
     return said * bool(partial)
 
@@ -191,9 +193,9 @@ def _unfinished_words(gaps: LogGaps) -> str:
 
 
 _HANDLED = {  # missing outcomes
-    "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
+    "error": 'A report refuses them: missing="drop" skips them, a category counts them.',
     "drop": "They were dropped, which flatters a model that crashes on hard questions.",
-    "bounds": "Scores count them as failed; intervals and verdicts hold whatever they were.",
+    "bounds": "Scores count them as failed; intervals and verdicts hold whatever they would be.",
 }
 
 
@@ -294,16 +296,16 @@ def method_notes(
 def method_sentences(settings: Settings) -> tuple[str, str, str]:
     """Meaning of the numbers, in three sentences for readers without statistics.
 
-    >>> method_sentences(Settings())[2]
-    'A model is called better only if the interval of the difference leaves out zero.'
+    >>> method_sentences(Settings())[0]
+    'A score is the mean over questions of what trials achieved; differences are rounded last.'
     """
     about = "other questions of the same kind"
     if settings.target == "benchmark":
         about = "more trials of the same questions"
     return (
-        "A score is the mean over the questions of what the trials of a model achieved.",
+        "A score is the mean over questions of what trials achieved; differences are rounded last.",
         f"The interval beside it says how far {about} could move it ({settings.level} confidence).",
-        "A model is called better only if the interval of the difference leaves out zero.",
+        "A model is called better only if the interval of the difference excludes zero.",
     )
 
 

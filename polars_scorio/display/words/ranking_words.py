@@ -44,7 +44,14 @@ from polars_scorio.display.facts.ranking_facts import (
     RankingFacts,
 )
 from polars_scorio.display.numbers import Unit, chance_words, named, names_list
-from polars_scorio.display.phrases import MISSING, count_of, short_name, text_list, these_questions
+from polars_scorio.display.phrases import (
+    MISSING,
+    all_of,
+    count_of,
+    short_name,
+    text_list,
+    these_questions,
+)
 
 _LISTED_SIZES = 8  # draw sizes of a curve in a sentence
 _FAR = 10  # times the trials of a log, beyond which nobody plans
@@ -66,7 +73,7 @@ def basis(about: About) -> list[str]:
     if not about.confidence:  # nothing is estimated
         return [*filter(None, (about.metric, about.looks, about.judged, about.target))]
     sure = f"one-sided {level}" if about.candidates else f"{level} confidence"
-    sure += f", for all {about.candidates} candidates at once" * (about.candidates > 1)
+    sure += f", for {all_of(about.candidates)} candidates at once" * (about.candidates > 1)
     sure += _FAMILIES[about.family] + WHATEVER * about.errored
     margin = f"margin {about.margin}" * bool(about.margin)
     metric = ", ".join(filter(None, (about.metric, about.made)))
@@ -119,7 +126,7 @@ def _ranking_words(facts: RankingFacts) -> tuple[str, str, Mood]:
         return f"{named(board.models[0])} is {only}.", "one model", ""
     if facts.errored is not None and len(leaders) > 1 and facts.errored.decisive:
         said = f"{_deciding_trials(facts.errored)} between {names_list(leaders)}."
-        return said, "winner open", ""
+        return said, "winner undecided", ""
     many = f"{number:,} of {of_log:,}" if of_log > number else f"{number:,}"
     if number > 2 and len(leaders) == number:
         alone = f"Alone, {count_of(facts.alone, 'pair')} would be decided; after correction, none."
@@ -129,7 +136,7 @@ def _ranking_words(facts: RankingFacts) -> tuple[str, str, Mood]:
         beaten = next(each for each in board.models if each != leaders[0])
         said = f"is the best of {many} models" if number > 2 else f"beats {named(beaten)}"
         return f"{named(leaders[0])} {said}.", "decided", "yes"
-    return _open_title(facts), "winner open", ""
+    return _open_title(facts), "winner undecided", ""
 
 
 def _open_title(facts: RankingFacts) -> str:
@@ -171,7 +178,7 @@ def _ranking_lede(facts: RankingFacts) -> str:
     return f"{said} {_cost_words(facts)}".strip()
 
 
-_MEANINGS = {"counted as failures": "failed", "left out": "are left out"}
+_MEANINGS = {"counted as failures": "failed", "dropped": "are dropped"}
 
 
 def _errored_lede(facts: RankingFacts, errored: Errored, gap: Gap) -> str:
@@ -186,7 +193,7 @@ def _errored_lede(facts: RankingFacts, errored: Errored, gap: Gap) -> str:
         for place, (subject, (meaning, diff)) in enumerate(zip(subjects, known, strict=False))
     ]
     ends = f"{unit.gaps(gap.lo, gap.hi)} whatever {'they' if gaps else subjects[0]} were"
-    return f"{a} less {b}: {', '.join([*gaps, ends])}."
+    return f"{a} minus {b}: {', '.join([*gaps, ends])}."
 
 
 def _cost_words(facts: RankingFacts) -> str:
@@ -360,7 +367,7 @@ def _cheapest_step(board: Board, costs: Costs) -> str:
     """Take the cheapest of those that may be the best, unless the lead is worth its price."""
     first, cheap, gap = named(board.models[0]), named(board.models[costs.cheapest]), costs.lead
     if costs.cheapest == 0:
-        return f"Take {first}: none that may be the best is cheaper."
+        return f"Take {first}: no model that may be the best is cheaper."
     lead = "" if gap is None else f", {gap_words(board.unit, gap.diff, gap.lo, gap.hi)},"
     times = f"{costs.ratio:.1f} times the price"
     return f"Take {cheap}, unless the lead of {first}{lead} is worth {times}."
@@ -368,7 +375,7 @@ def _cheapest_step(board: Board, costs: Costs) -> str:
 
 def cheapest_title(name: str) -> str:
     """Title of costs, of the cheapest model of the first tier."""
-    return f"{named(name)} is the cheapest that may be the best."
+    return f"{named(name)} is the cheapest model that may be the best."
 
 
 # --- a part of the models, or one -----------------------------------------------------------------
@@ -389,7 +396,7 @@ def tell_divided(facts: Divided) -> Account:
 
 def divided_steps(facts: Divided) -> list[str]:
     """Steps for models of which no stratum has all."""
-    return [f"Run all models on one {facts.noun}, or rank those of each by itself."]
+    return [f"Run all models on one {facts.noun}, or rank each {facts.noun} by itself."]
 
 
 def tell_one_model(facts: OneModel) -> Account:
@@ -514,9 +521,9 @@ def _pairs_title(facts: PairsFacts) -> str:
     first, number, decided = facts.rows[0], len(facts.rows), facts.decided
     a, b, both = named(first.first), named(first.second), names_list(first.named)
     if number > 1 and decided == number:
-        return f"All {number:,} pairs are decided."
+        return f"{all_of(number).capitalize()} pairs are decided."
     if number > 1:
-        rest = "are not" if number - decided == 1 else "are the closest"
+        rest = "are undecided" if number - decided == 1 else "are the closest"
         verb = "is" if decided == 1 else "are"
         return f"{decided:,} of {number:,} pairs {verb} decided; {both} {rest}."
     if first.decided:
@@ -559,7 +566,7 @@ def bracket_sentence(moved: float, decided: int, pairs: int) -> str:
         return "Errored trials move no difference."
     return (
         f"Errored trials could move a difference by up to {moved:.3g}. In {decided:,} of "
-        f"{count_of(pairs, 'pair')} a model is better whatever they were."
+        f"{count_of(pairs, 'pair')} a model is better whatever their outcomes were."
     )
 
 
@@ -611,4 +618,4 @@ def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> s
         return None
     if first and last and k.index(last) == k.index(first) + 1:
         return subject + " and ".join(clauses)
-    return f"{subject}{' and '.join(clauses)}; {between}, this log does not decide every k"
+    return f"{subject}{' and '.join(clauses)}; {between}, not every k is decided"

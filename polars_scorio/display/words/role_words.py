@@ -29,7 +29,7 @@ def cost_section(facts: Prices) -> Section:
     board, money, stairs = facts.board, facts.money, facts.stairs
     models, table, title = board.models, _cost_table(facts), _cost_title(facts)
     if not facts.spread:
-        return Section("cost", title, ["What the trials cost, in the unit of the log."], [table])
+        return Section("cost", title, ["Costs are in the unit of the log."], [table])
     points = [
         (short_name(models[at], 20) * (at in stairs or len(models) <= _LABELLED),
          (board.lo[at], board.score[at], board.hi[at]), money[at],
@@ -137,8 +137,8 @@ def _rerun_section(facts: RerunFacts | None, *, below: bool = False) -> Section:
         lines.append((f"{count_of(n, 'trial')} each", floor, "a" if n == whole else "o",
                       (f"±{number}", word), f"{n}: within {unit.size(floor)}"))  # fmt: skip
     said = (
-        f"How far a new run of the same model on {these_questions(facts.questions)} may lie from "
-        f"this log by chance alone ({facts.level}), if runs differ by nothing else."
+        f"Another run of this model on {these_questions(facts.questions)} lies this close to the "
+        f"log ({facts.level} confidence), if nothing else differs between runs."
     )
     read = [said]
     if facts.flips is not None:
@@ -158,7 +158,7 @@ def readings_section(facts: RankingFacts) -> Section:
     unit, gaps = facts.board.unit, facts.errored.readings.values()
     columns = [
         Column("other", "errored trials are", [*map(Cell, facts.errored.readings)]),
-        Column("number", f"{a} less {b}", [
+        Column("number", f"{a} minus {b}", [
             Cell(unit.gap(gap.diff) if math.isfinite(gap.prob_better) else "") for gap in gaps]),
         Column("number", f"{100 * facts.about.confidence:.6g} % interval",
                [Cell(unit.gaps(gap.lo, gap.hi)) for gap in gaps]),
@@ -167,5 +167,5 @@ def readings_section(facts: RankingFacts) -> Section:
             for gap in gaps]),
     ]  # fmt: skip
     table = TableBlock("plain", columns, [TableRow("")] * len(gaps), caption="Meanings of an error")
-    said = "The same log under each meaning of an error."
+    said = "Each row counts the errored trials in another way."
     return Section("errored", f"{a} or {b}?", [said], [table])

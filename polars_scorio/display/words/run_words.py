@@ -17,7 +17,7 @@ from polars_scorio.display.blocks import (
 from polars_scorio.display.facts.ranking_facts import Curve
 from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, StepQuestions, TrainingRun
 from polars_scorio.display.numbers import Unit, named
-from polars_scorio.display.phrases import count_of, short_name, step_words
+from polars_scorio.display.phrases import all_of, count_of, short_name, step_words
 from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
 from polars_scorio.display.words.section_words import question_lists, strips_drawing
 
@@ -69,8 +69,8 @@ def _reach_words(run: TrainingRun) -> str:
         return ""
     return (
         f"{count_of(lost, 'question')} {word} at least once at step {first} "
-        f"{'is' if lost == 1 else 'are'} never {word} at step {last}; {new:,} the other way "
-        "round."
+        f"{'is' if lost == 1 else 'are'} never {word} at step {last}; {new:,} changed the "
+        "other way."
     )
 
 
@@ -100,9 +100,9 @@ def gains_section(curve: Curve) -> Section:
     first, last = curve.steps
     moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
     said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
-    title = f"It {said or 'neither gains nor loses beyond chance'}."
-    words = (f"Step {last} less step {first} in Pass@k, in points. The {curve.level} intervals "
-             f"hold for all {len(curve.k)} k at once.")  # fmt: skip
+    title = f"Step {last} {said or 'neither gains nor loses beyond chance'}."
+    words = (f"Step {last} minus step {first} in Pass@k, in points. The {curve.level} intervals "
+             f"hold for {all_of(len(curve.k))} k at once.")  # fmt: skip
     return Section("gains", title, [words], [gains_table(curve)])
 
 
@@ -117,7 +117,7 @@ def training_steps(run: TrainingRun) -> list[str]:
         score, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
         steps[0] = (
             f"Take step {taken}: the earliest of the {len(may):,} steps that may be the best by "
-            f"one try; its Pass@{top} is {score}, that of step {last_step} {last}."
+            f"one try; its Pass@{top} is {score}, against {last} of step {last_step}."
         )
     end, since = run.curve.last
     if end < 0:

@@ -29,7 +29,7 @@ from polars_scorio.display.facts.ranking_facts import (
     sure_winners,
 )
 from polars_scorio.display.numbers import MANY, chance_words, named, names_list, shown_models
-from polars_scorio.display.phrases import count_of, short_name, without_stratum
+from polars_scorio.display.phrases import all_of, count_of, short_name, without_stratum
 from polars_scorio.display.words.ranking_words import score_cell
 from polars_scorio.maths.array_rows import Floats
 
@@ -48,9 +48,10 @@ def pairs_section(facts: AllPairs) -> Section:
     decided = sum(sure for *_, sure in facts.pairs)
     title = f"{decided:,} of {every:,} pairs are decided."
     if whole < _FEWEST:
-        return Section("pairs", title)
-    said = ("Filled: the model of the row is better than that of the column, beyond chance; pale: "
-            f"undecided. The columns have the order of the rows.{first_of_many(len(models), whole)}"
+        return Section("pairs", title * (every > 1))
+    said = ("Filled: the model of the row is better than the model of the column, beyond chance; "
+            "pale: undecided. The columns have the order of the "
+            f"rows.{first_of_many(len(models), whole)}"
             )  # fmt: skip
     place = {name: row for row, name in enumerate(models)}
     cells: dict[str, list[tuple[int, int]]] = {"sure": [], "open": []}
@@ -104,7 +105,7 @@ def duel_section(duel: Duel | None) -> Section:
          f"{duel.level} interval{', for all pairs at once' * bool(rest)}."),
         "The bar counts the questions on which each is better.",
     ]  # fmt: skip
-    label = f"{a} less {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
+    label = f"{a} minus {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
     return Section("duel", f"{named(a)} or {named(b)}?", words, [Drawing("duel", data, label)])
 
 
@@ -125,7 +126,7 @@ def strata_section(facts: Strata) -> Section:
             "fold": f"{len(drawn) - opened:,} more", "span": every, "percent": whole.unit.percent,
             "key": [*zip("ab", map(named, whole.models), strict=False)],
             "note": f", with {facts.level} intervals{grey}.{rest}"}  # fmt: skip
-    said = f"Right: the winner, for all {number:,} at once, or every model that may be."
+    said = f"Right: the winner, for {all_of(number)} at once, or every model that may win."
     return Section("strata", strata_title(facts.winners), [said], [Drawing("strata", data)], folded)
 
 
@@ -266,7 +267,7 @@ def questions_section(facts: QuestionFacts) -> Section:
     hint = "A question that the best models fail and others solve may have a wrong key." * (
         len(models) > 2
     )
-    judge = "By the verdicts of the judge as they are." * facts.verdicts
+    judge = "Counted by the verdicts of the judge, without a correction." * facts.verdicts
     words = [judge, colours, hint, first_of_many(len(rows), len(models))]
     return Section("questions", questions_title(facts), words,
                    [strips, *question_lists(lists)], facts.alike)  # fmt: skip

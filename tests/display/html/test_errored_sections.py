@@ -57,7 +57,7 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     assert plain_text(made.account.next.steps[0]) == "Run beta's 60 errored trials again."
     (section,) = [each for each in drawn_sections(made) if each.anchor == "errored"]
     readings = words(section.figure)
-    for missing, meaning in ((0, "counted as failures"), ("drop", "left out")):
+    for missing, meaning in ((0, "counted as failures"), ("drop", "dropped")):
         pair = BETA.scorio(missing=missing).compare()
         row = pair.filter(model_a="alpha", model_b="beta").row(0, named=True)
         numbers = f"{100 * row['diff']:+.1f} [{100 * row['lo']:+.1f}, {100 * row['hi']:+.1f}]"

@@ -290,7 +290,7 @@ def test_costs_are_those_of_the_report(prices):
     mean = accessor.report(ps.mean_cost()).sort("model").select("estimate", "lo", "hi").to_numpy()
     assert found.money == pytest.approx(mean)
     section = sections_of(prices, ps.avg(), *asked, cost="usd")["cost"]
-    assert plain_text(section.title) == "cheap is the cheapest that may be the best."
+    assert plain_text(section.title) == "cheap is the cheapest model that may be the best."
     for row in accessor.report(ps.cost_to_solve([1, 3])).filter(model="cheap").rows(named=True):
         assert f"{row['estimate']:.2g} [" in words(section.figure)
 
@@ -365,7 +365,7 @@ def test_a_judge_is_shown_beside_the_truth():
         )
     assert "corrected for the errors of the judge" in page.account.basis[0]
     (questions,) = [each for each in drawn_sections(page) if each.anchor == "questions"]
-    assert questions.words[0] == "By the verdicts of the judge as they are."
+    assert questions.words[0] == "Counted by the verdicts of the judge, without a correction."
     assert page.account.next.steps[0].startswith("Label more verdicts")
 
 
@@ -395,7 +395,7 @@ def test_the_first_of_a_duel_is_the_one_that_leads_whatever_its_name():
     log = pl.concat([long([[0, 0, 1, 0]] * 12, "ada"), long([[1, 1, 1, 0]] * 12, "zoe")])
     duel = sections_of(log)["duel"]
     assert plain_text(duel.title) == "zoe or ada?"
-    assert 'aria-label="zoe less ada: +50.0 points [' in duel.figure
+    assert 'aria-label="zoe minus ada: +50.0 points [' in duel.figure
     assert "zoe better: > 99 %" in words(duel.figure)
     assert 'aria-label="ada better at 0, alike at 0, zoe better at 12"' in duel.figure
 
@@ -754,14 +754,14 @@ def test_the_numbers_of_gates_and_runs_are_those_of_the_methods(seed):
 @pytest.mark.parametrize(
     ("lo", "hi", "title"),
     [
-        ([-0.1, -0.1, -0.1], [0.1, 0.1, 0.1], "It neither gains nor loses beyond chance."),
-        ([-0.1, 0.1, -0.1], [0.1, 0.2, 0.1], "It gains at k = 2."),
-        ([-0.1, -0.2, -0.1], [0.1, -0.1, 0.1], "It loses at k = 2."),
-        ([0.1, 0.1, 0.1], [0.2, 0.2, 0.2], "It gains at every k."),
-        ([0.1, -0.1, -0.1], [0.2, 0.1, 0.1], "It gains up to k = 1."),
-        ([-0.1, -0.2, -0.2], [0.1, -0.1, -0.1], "It loses from k = 2 on."),
-        ([0.1, -0.2, -0.2], [0.2, -0.1, -0.1], "It gains up to k = 1, loses from k = 2 on."),
-        ([-0.2, -0.1, 0.1], [-0.1, 0.1, 0.2], "It loses up to k = 1, gains from k = 4 on."),
+        ([-0.1, -0.1, -0.1], [0.1, 0.1, 0.1], "Step 20 neither gains nor loses beyond chance."),
+        ([-0.1, 0.1, -0.1], [0.1, 0.2, 0.1], "Step 20 gains at k = 2."),
+        ([-0.1, -0.2, -0.1], [0.1, -0.1, 0.1], "Step 20 loses at k = 2."),
+        ([0.1, 0.1, 0.1], [0.2, 0.2, 0.2], "Step 20 gains at every k."),
+        ([0.1, -0.1, -0.1], [0.2, 0.1, 0.1], "Step 20 gains up to k = 1."),
+        ([-0.1, -0.2, -0.2], [0.1, -0.1, -0.1], "Step 20 loses from k = 2 on."),
+        ([0.1, -0.2, -0.2], [0.2, -0.1, -0.1], "Step 20 gains up to k = 1, loses from k = 2 on."),
+        ([-0.2, -0.1, 0.1], [-0.1, 0.1, 0.2], "Step 20 loses up to k = 1, gains from k = 4 on."),
     ],
 )
 def test_the_heading_of_the_gains_of_a_run_names_every_k_that_is_decided(lo, hi, title):
@@ -895,7 +895,7 @@ def test_with_costs_nobody_is_told_to_take_either(prices):
     log = pl.concat([prices, other]).filter(pl.col("model").str.starts_with("cheap"))
     page = page_of(log, cost="usd")
     assert plain_text(page.account.next.steps[0]).startswith(
-        "Take cheap: none that may be the best is cheaper"
+        "Take cheap: no model that may be the best is cheaper"
     )
     assert not any("Take either" in step for step in page.account.next.steps[1:])
     (cost,) = [each for each in drawn_sections(page) if each.anchor == "cost"]

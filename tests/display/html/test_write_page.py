@@ -48,7 +48,7 @@ def test_every_log_that_can_be_reported_is(log, roles):
             "24 questions have no trial with a category",
         ),
         (models(2).vstack(models(2).head(3)), {}, "1 question has the same trial twice"),
-        (models(2).with_columns(category=pl.lit("ok")), {}, "say which of them are successes"),
+        (models(2).with_columns(category=pl.lit("ok")), {}, "name the successes"),
         (models(2), {"n": 5}, "a number of trials other than n=5"),
         (models(2).with_columns(model=None), {}, "a null in the keys"),
         (models(2).clear(), {}, "the log holds no trials"),

@@ -32,8 +32,8 @@ def test_missing_questions_are_named_and_left_out():
     (alert,) = page.alerts
     assert alert.title == "Missing questions"
     assert "1 model lacks questions that other models have (m01: 2)." in alert.text
-    assert "leave out 2 of 10 questions" in alert.text
-    assert alert.text.endswith("If those are hard, all models look better than they are.")
+    assert "skip 2 of 10 questions" in alert.text
+    assert alert.text.endswith("If these are hard, all models look better than they are.")
     assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
 
 
@@ -103,7 +103,7 @@ def test_an_alarm_that_scores_are_biased_is_the_title_and_the_finding_follows():
     assert top.count("ended with 1 success (p") == 1
     assert foot.count("ended with 1 success (p") == 1  # in the table of all tests
     assert [each.title for each in page.alerts] == ["Trials stopped on outcomes", "Unequal trials"]
-    assert page.alerts[0].text.startswith("ada: of the questions with further trials 0 had ")
+    assert page.alerts[0].text.startswith("ada: 0 questions went on after outcomes ")
     assert page.checked.startswith("Independent trials are assumed. 2 of 6 tests of the trials ")
     assert "ada: questions with fewer trials succeed more" in page.checked  # a look
     honest = page_of(stopped(retried=False))
@@ -170,7 +170,7 @@ def test_questions_of_steps_count_once():
     assert found["Few questions"].startswith("The log has 9 questions in all.")
     lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") == 8)))
     found = alerts_of(lacking, by="step")["Missing questions"]
-    assert "(m01: 1). The numbers leave out 1 of 9 questions" in found
+    assert "(m01: 1). The numbers skip 1 of 9 questions" in found
 
 
 def renamed(*names: str) -> pl.DataFrame:

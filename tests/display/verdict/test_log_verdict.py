@@ -49,8 +49,8 @@ def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
         log = log.filter(pl.col("trial") < 4).with_columns(category=pl.col("category") * 0.75)
     asked = {"run": "run", "bounds": (0, 1)} if rewards else {"run": "run"}
     alerts = {each.title: each.text for each in log_alerts(verdict_of(log, [ps.avg()], **asked))}
-    assert "a page holds one success or failure" in alerts["Runs not told apart"]
-    assert "These very runs" not in alerts
+    assert "a page holds one success or failure" in alerts["Runs not distinguished"]
+    assert "These runs only" not in alerts
     board = log.scorio(**asked).leaderboard(ps.avg())
     assert board["inference"].str.contains("other runs").all()
     assert "dataframe" in board._repr_html_()
@@ -59,14 +59,20 @@ def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
 @pytest.mark.parametrize(
     ("seed", "runs", "roles", "titles", "words"),
     [
-        (0, 4, {"run": "trial"}, ["Runs differ", "Other runs"], "one run moves "),
-        (0, 4, {"run": "trial", "by": "domain"}, ["Runs differ", "Other runs"], "one run moves "),
-        (0, 4, {"run": "trial", "run_effects": "alike"}, ["Runs differ", "Other runs"], "allow"),
-        (2, 4, {"run": "trial"}, ["Other runs"], "which run= names"),
-        (0, 2, {"run": "trial"}, ["Runs differ", "Other runs"], "allow for it"),
-        (2, 1, {"run": "trial"}, ["These very runs"], "too few runs"),
+        (0, 4, {"run": "trial"}, ["Different runs", "Other runs"], "one run moves "),
+        (
+            0,
+            4,
+            {"run": "trial", "by": "domain"},
+            ["Different runs", "Other runs"],
+            "one run moves ",
+        ),
+        (0, 4, {"run": "trial", "run_effects": "alike"}, ["Different runs", "Other runs"], "allow"),
+        (2, 4, {"run": "trial"}, ["Other runs"], "runs are named"),
+        (0, 2, {"run": "trial"}, ["Different runs", "Other runs"], "allow for it"),
+        (2, 1, {"run": "trial"}, ["These runs only"], "too few runs"),
         (2, 4, {}, [], ""),
-        (0, 4, {"run": "trial", "run_effects": "none"}, ["Runs differ"], "are about these runs"),
+        (0, 4, {"run": "trial", "run_effects": "none"}, ["Different runs"], "are about these runs"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:run= names one run", "ignore::polars_scorio.CheckWarning")
@@ -76,7 +82,7 @@ def test_the_numbers_of_a_page_know_how_runs_differ(seed, runs, roles, titles, w
         log = pl.concat([log.with_columns(domain=pl.lit(name)) for name in "xy"])
     verdict = verdict_of(log, [ps.avg()], **roles)
     alerts = {each.title: each.text for each in log_alerts(verdict)}
-    assert {*alerts} & {"Runs differ", "Other runs", "These very runs"} == {*titles}
+    assert {*alerts} & {"Different runs", "Other runs", "These runs only"} == {*titles}
     assert words in "".join(alerts[title] for title in titles[:1])
     whole = {"overall": "micro"} if "by" in roles else {}
     asked = log.scorio(**roles)
