@@ -530,7 +530,8 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     if name.startswith("_options_of_")
 }
 # About ten options, which the help of a command shows; `--help-all` shows all.
-_USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
+_USUAL = {"help", "help_all", "log", "model", "question", "trial", "category", "by", "success",
+          "overall", "metric"}  # fmt: skip
 _OF_COMMAND = {
     "gate": {"baseline", "against", "margin", "at_least"},
     "report": {"confidence", "output", "baseline", "margin"},
@@ -542,7 +543,7 @@ _OF_COMMAND = {
     "reruns": {"per", "n_rerun", "format"},
     "card": {"output", "title"},
     "describe": {"per", "format"},
-    "check": {"trial", "run", "format"},
+    "check": {"run", "format"},
     "compare": {"confidence", "baseline", "format"},
 }
 

@@ -180,7 +180,9 @@ def test_help_shows_about_ten_options_and_help_all_the_rest(command, capsys):
         )
     few, all_ = shown
     assert few < all_
-    assert 6 <= len(few - {"--help", "--help-all"}) <= 10
+    assert 6 <= len(few - {"--help", "--help-all"}) <= 12
+    # Errors tell people to use these.
+    assert {"--trial", "--overall"} & all_ <= few
     assert {"--n", "--from", "--threshold"} <= all_ - few
 
 
