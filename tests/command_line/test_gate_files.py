@@ -15,8 +15,7 @@ from polars_scorio.command_line.gate_command import (
     write_markdown,
 )
 from polars_scorio.command_line.main import main
-from tests.command_line.pages import page_text
-from tests.display.html.logs import models
+from tests.display.html.logs import models, page_text
 from tests.made_logs import long
 
 ROWS = pl.DataFrame(

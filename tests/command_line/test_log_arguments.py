@@ -16,8 +16,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
-from tests.command_line.pages import page_text
-from tests.display.html.logs import models
+from tests.display.html.logs import models, page_text
 from tests.made_verdicts import verdicts
 
 

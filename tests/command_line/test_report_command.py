@@ -12,8 +12,7 @@ import pytest
 from polars_scorio.command_line import messages as progress
 from polars_scorio.command_line.main import main
 from polars_scorio.display import page
-from tests.command_line.pages import page_text
-from tests.display.html.logs import models
+from tests.display.html.logs import models, page_text
 
 
 @pytest.mark.slow

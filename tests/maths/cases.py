@@ -1,8 +1,10 @@
-"""Groups of questions for the tests of calibrated intervals: (n, c, questions) of each state."""
+"""Groups of questions, (n, c, questions) of each state, and a judge, for tests of intervals."""
 
 import numpy as np
 
+from polars_scorio.maths.judges import JudgeRates
 from polars_scorio.maths.questions import States
+from tests.documents import study_numbers
 
 R1 = [(5, 3, 1), (5, 4, 1)]
 HARD = [(4, 0, 24), (4, 1, 3), (4, 2, 2), (4, 4, 1)]
@@ -47,3 +49,11 @@ def assert_variances_equal(found, known, tolerance):
         np.testing.assert_allclose(
             getattr(found, name), getattr(known, name), rtol=tolerance, atol=tolerance, err_msg=name
         )
+
+
+JUDGES = study_numbers("decisions")["judge"]
+
+
+def rates_of(sensitivity, specificity):
+    """The rates of a judge, from how often it was right of how many trials."""
+    return JudgeRates.from_counts(np.array([[float(x)] for x in (*sensitivity, *specificity)]))

@@ -25,7 +25,7 @@ from polars_scorio.maths.labels import (
     rate_interval,
 )
 from polars_scorio.maths.questions import States
-from tests.maths.vectors import VECTORS, rates_of
+from tests.maths.cases import JUDGES, rates_of
 
 COUNTS = st.tuples(st.integers(0, 50), st.integers(0, 50)).map(lambda pair: (min(pair), max(pair)))
 
@@ -104,7 +104,7 @@ def verdicts():
 
 
 def test_estimates_and_slopes_are_those_of_the_study():
-    for row in VECTORS["corrected"]:
+    for row in JUDGES["corrected"]:
         rows = [(state["n"], state["c"], state["questions"]) for state in row["states"]]
         rates = rates_of(row["sensitivity"], row["specificity"])
         noisy = judged_variance(judged(rows), fixed_gains(any_success(row["k"])), rates)
@@ -164,7 +164,7 @@ CREDITS = st.lists(st.integers(-200, 200).map(lambda i: i / 100), min_size=2, ma
 
 
 def test_credits_are_those_of_the_study():
-    for row in VECTORS["credit"]:
+    for row in JUDGES["credit"]:
         found = corrected_credit(np.array(row["credit"], dtype=float), row["se"], row["sp"])
         np.testing.assert_allclose(found, row["corrected"], atol=1e-12)
 

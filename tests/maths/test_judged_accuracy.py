@@ -7,7 +7,7 @@ from scipy.special import ndtri
 from polars_scorio.maths.judges import judged_accuracy, judged_difference
 from polars_scorio.maths.labels import LabelledQuestions
 from tests.documents import study_numbers
-from tests.maths.vectors import VECTORS, rates_of
+from tests.maths.cases import JUDGES, rates_of
 
 Z = ndtri(0.975)
 SHARES = st.integers(0, 100).map(lambda i: i / 100)
@@ -21,7 +21,7 @@ def one(number):
 
 
 def test_accuracies_are_those_of_the_study():
-    for row in VECTORS["accuracy"]:
+    for row in JUDGES["accuracy"]:
         rates = rates_of(row["sensitivity"], row["specificity"])
         found = judged_accuracy(one(row["r"]), one(row["N"]), rates, Z)
         assert [x.item() for x in found] == pytest.approx(
@@ -30,7 +30,7 @@ def test_accuracies_are_those_of_the_study():
 
 
 def test_differences_are_those_of_the_study():
-    for row in VECTORS["difference"]:
+    for row in JUDGES["difference"]:
         rates = rates_of(row["sensitivity"], row["specificity"])
         reach = one(Z * np.sqrt(row["variance_a"] + row["variance_b"]))
         found = judged_difference(one(row["r_a"] - row["r_b"]), (reach, reach), rates, Z)

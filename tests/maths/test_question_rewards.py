@@ -12,13 +12,36 @@ from scipy.stats import t
 
 from polars_scorio.maths.credit_numbers import sample_numbers
 from polars_scorio.maths.interval import MeasuredPairs
-from polars_scorio.maths.reward_variances import GroupRewards, best_noise, best_of_rewards
+from polars_scorio.maths.reward_variances import (
+    GroupRewards,
+    QuestionRewards,
+    RewardNoise,
+    best_noise,
+    best_of_rewards,
+)
 from tests.differences import cluster_means, plus_two
 from tests.documents import study_numbers
-from tests.maths.logs import question_rewards, reward_variance
 from tests.maths.rewards_oracle import best_estimate, reward_interval
 
 LOG = [[0.1, 0.6, 0.4], [0.9, 0.2], [0.7], [0.3], [0.8, 0.1, 0.1, 0.2]]
+
+
+def question_rewards(logs, bounds, k=1):
+    """The questions of one group."""
+    low, high = bounds
+    trials = np.array([len(rewards) for rewards in logs])
+    flat = np.concatenate([np.asarray(rewards, float) for rewards in logs])
+    unit = (flat - low) / ((high - low) or 1.0)
+    offsets = np.append(0, np.cumsum(trials))
+    values, noise = best_of_rewards(unit, offsets, k), best_noise(unit, offsets, k)
+    return QuestionRewards(values, noise, trials, 0 * trials, 1, k).ordered()
+
+
+def reward_variance(logs, bounds, k=1):
+    """Their variance."""
+    low, high = bounds
+    questions = question_rewards(logs, bounds, k)
+    return RewardNoise.from_questions(questions, np.array([low]), np.array([high - low]))
 
 
 def population(questions):

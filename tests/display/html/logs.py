@@ -124,3 +124,8 @@ def drawn_sections(page: Page) -> list[SimpleNamespace]:
 def picture_of(page: Page) -> str:
     """The first figures of a page as HTML."""
     return figures_html(page.figures)
+
+
+def page_text(path: str) -> str:
+    """All texts of a page."""
+    return "".join(Checked(Path(path)).texts)
