@@ -758,7 +758,7 @@ STUDIES = (
             ),
             (_VERDICTS, "all pairs at once in {all_least} to {all_most} % of them"),
             (_MANY, "wrongly called different in {each_least} to {each_most} % of the logs"),
-            (_MANY, "in {all_least} to {all_most} % all pairs at once"),
+            (_MANY, "in {all_least} to {all_most} % if all pairs were tested at once"),
         ),
     ),
     Study(
