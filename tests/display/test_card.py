@@ -57,6 +57,12 @@ def test_the_numbers_are_those_of_the_report():
     assert f"{100 * board.score[0]:.1f} % against {100 * board.score[1]:.1f} %: +" in said
 
 
+def test_a_card_of_one_model_names_its_lines_whole():
+    drawn = card_svg(story_card(found(models(1))))
+    assert ">these 12 questions</text>" in drawn
+    assert ">questions like these</text>" in drawn
+
+
 def test_rewards_are_in_their_own_units():
     rewards = 10 * np.random.default_rng(2).random((20, 3))
     log = pl.concat([long(rewards.tolist(), "a"), long((rewards / 2).tolist(), "b")])

@@ -20,7 +20,7 @@ from polars_scorio.display.whole_files import write_whole
 
 WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6
-_ENDS = (330, 890)  # of the axis
+_ENDS = (356, 890)  # of the axis
 _BOTTOM = 548  # of the rows, above the labels of the axis
 _LETTER = 0.56  # mean width of a letter, in units of its size
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # vl-convert brings the first one along
@@ -124,7 +124,7 @@ def _interval_rows(rows: list[_CardRow], axis: Axis, top: float, band: int) -> l
         )
     for place, (name, each, hue) in enumerate(rows):
         y, colour = top + (place + 0.5) * height, _COLOURS[hue]
-        cut, weight = short_name(name, int(250 / (24 * _LETTER))), 700 if place < band else 400
+        cut, weight = short_name(name, int(276 / (24 * _LETTER))), 700 if place < band else 400
         parts.append(_text_element(_LEFT, y + 8, 24, cut, _INK, weight=weight))
         left, dot, right = (_card_x(axis, end) for end in (each.lo, each.mid, each.hi))
         if np.isfinite(left + right):
