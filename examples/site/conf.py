@@ -21,6 +21,7 @@ extensions = ["myst_nb", "sphinx_copybutton"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebook and compare what it prints
 html_theme = "furo"
+html_show_copyright = False  # the licence stands in the repository
 pygments_dark_style = "github-dark"  # Furo's own underlines imports, as if they were links
 # Lines of 98 characters need no scrolling.
 html_theme_options = {"light_css_variables": {"code-font-size": "12px"}}

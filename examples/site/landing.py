@@ -15,6 +15,7 @@ from examples.validation.measured_tables import cell_rows
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.main import main
 from polars_scorio.display.media.marks import palette
+from polars_scorio.display.numbers import unbroken_text
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent
@@ -60,6 +61,7 @@ def forest(log: pl.DataFrame, folder: Path) -> str:
         label = f"{100 * row['estimate']:.1f}"
         ends = f"[{100 * row['lo']:.1f}, {100 * row['hi']:.1f}]"
         first = " first" if row["model"] in contenders else ""
+        first += " second" if first and rows else ""
         rows.append(
             f'<div class="row{first}"><span>{row["model"]}</span>'
             f'<svg role="img" aria-label="{row["model"]}: {label} % {ends}">'
@@ -68,7 +70,12 @@ def forest(log: pl.DataFrame, folder: Path) -> str:
             f'<span class="n">{label}</span><span class="iv">{ends}</span></div>'
         )
     about = "avg@8 (%) with 95 % intervals: 5 models, 120 questions, 8 trials each"
-    return f'<div class="sheet"><h2>{escape(card)}</h2><p>{about}</p>{"".join(rows)}</div>'
+    return f'<div class="sheet"><h2>{whole_names(card)}</h2><p>{about}</p>{"".join(rows)}</div>'
+
+
+def whole_names(title: str) -> str:
+    """A title whose names and numbers do not break."""
+    return re.sub(r"\w+(-\w+)+", r'<bdi class="nb">\g<0></bdi>', escape(unbroken_text(title)))
 
 
 def card_title(log: Scorio[pl.DataFrame], path: Path, **options: object) -> str:
@@ -159,7 +166,7 @@ def gallery(folder: Path) -> str:
         links.append(
             f'<a href="gallery/{name}.html"><picture><source srcset="gallery/{name}-dark.svg" '
             f'media="(prefers-color-scheme:dark)"><img src="gallery/{name}.svg" width="1200" '
-            f'height="630" alt="" loading="lazy"></picture><b>{escape(title)}</b>'
+            f'height="630" alt="" loading="lazy"></picture><b>{whole_names(title)}</b>'
             f"<span>{shown.about}</span></a>"
         )
     return "".join(links)
