@@ -181,9 +181,9 @@ class Call:
         """The answer for each stratum, of many the first ones."""
         places, lines = [*self.places(rows)], list[str]()
         for place in places if self.asked.all else places[:_PLACES]:
-            lines += [*[""] * bool(lines), *block(*place)]
+            lines += [*([""] if lines else []), *block(*place)]
         rest = rows_left(self.screen, len(places), None if self.asked.all else _PLACES, "strata")
-        return [*lines, *[""] * bool(rest), *rest]
+        return [*lines, *([""] if rest else []), *rest]
 
     def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
         """Print the answer; with --wide all columns of its rows behind it."""
@@ -202,7 +202,7 @@ def rank_answer(reply: Call, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame]
         ranking = RankingFacts(board, about, place, alone=alone(rows), of_log=reply.models)
         return reply.account(tell_ranking(ranking))
 
-    then = ["compare"] * (reply.models > 1)
+    then = ["compare"] if reply.models > 1 else []
     reply.show([*reply.blocks(ranks, block), *reply.next(*then, "summary")], ranks)
 
 
@@ -211,9 +211,9 @@ def compare_answer(reply: Call, tables: Sequence[tuple[Metric, pl.DataFrame]]) -
     lines, decided = list[str](), True
     for metric, pairs in tables:
         decided &= pairs["better"].null_count() == 0
-        lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
+        lines += [*([""] if lines else []), *reply.blocks(pairs, _pairs_block(reply, metric))]
     plans = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
-    command = reply.next(*["plan"] * (plans and not decided), "report")
+    command = reply.next(*(["plan"] if plans and not decided else []), "report")
     lines = lines or reply.account(tell_answer(NO_PAIR, None))
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
@@ -255,7 +255,7 @@ def summary_answer(reply: Call, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
     said = contents_sentences(reply.contents)
     whole = all(good for what, _, good in said if what != "ids")
-    size = f"{size_words(story.verdict.gaps)}{', complete' * whole}"
+    size = f"{size_words(story.verdict.gaps)}{', complete' if whole else ''}"
     biased = story.verdict.bias is not None
     options = vars(reply.asked)
     account = worded(story.account, lambda text: command_words(text, options), "alert", "aside")
@@ -284,7 +284,7 @@ def _story_facts(reply: Call, story: Story) -> list[tuple[str, str]]:
               for alert in log_alerts(story.verdict)
               if alert.text not in story.account.texts("alert")]  # fmt: skip
     counted = outcome_words(story.verdict.outcomes)
-    return [*facts, *[("counted", counted)] * bool(counted)]
+    return [*facts, *([("counted", counted)] if counted else [])]
 
 
 _SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look ", "open"),
@@ -321,7 +321,7 @@ def _label_facts(reply: Call) -> list[tuple[str, str]]:
     each = named.group_by(pl.col("category").cast(pl.String)).agg(pl.col("trials").sum())
     counted = each.sort("trials", "category", descending=[True, False]).rows()
     words = ", ".join(f"{label!r} {trials:,}" for label, trials in counted)
-    return [("labels", words)] * bool(words)
+    return [("labels", words)] if words else []
 
 
 def describe_answer(reply: Call, rows: pl.DataFrame) -> None:
@@ -331,7 +331,7 @@ def describe_answer(reply: Call, rows: pl.DataFrame) -> None:
     facts = reply.screen.facts([*_label_facts(reply), *lacking])
     table = frame_table(rows, _described_columns(rows))
     lines = reply.account(tell_answer(contents_title(contents), None))
-    lines += [*[""] * bool(facts), *facts, *reply.account(tell([], [], None, table))]
+    lines += [*([""] if facts else []), *facts, *reply.account(tell([], [], None, table))]
     reply.show([*lines, *reply.next("check")], rows)
 
 
@@ -430,13 +430,13 @@ def questions_answer(reply: Call, rows: pl.DataFrame, whole: Scope | None) -> No
         facts = QuestionFacts.from_scope(whole, board, Settings())
     title = f"{count_of(rows.height, per)}."
     if whole is not None and facts is not None:
-        place = f"At {whole.name}: " * bool(whole.name)
+        place = f"At {whole.name}: " if whole.name else ""
         title = place + questions_title(facts)
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         word = success_word(reply.log._roles)
         sentences = question_sentences(SolvedFacts.from_rows(part, question, per), word)
-        said = f"{place}: " * bool(place) + " ".join(sentences)
+        said = (f"{place}: " if place else "") + " ".join(sentences)
         return reply.screen.prose(said) if sentences else []
 
     table = _question_table(reply, rows, question, whole, facts)

@@ -133,13 +133,13 @@ def _write_suite(path: str, suite: ET.Element) -> None:
 
 def write_markdown(path: str, results: Sequence[GateResult]) -> None:
     """Write each gate; of several candidates a sentence for each."""
-    parts = [results[0].note] * bool(results[0].note)
+    parts = [results[0].note] if results[0].note else []
     for result in results:
         for gate in result.gates:
             parts += told_markdown(tell_gate(gate))
         led = {gate_sentence(gate) for gate in result.gates}
         rest = [each for each in result.sentences if each not in led]
-        parts += ["\n".join(f"- {markdown_words(each)}" for each in rest)] * bool(rest)
+        parts += ["\n".join(f"- {markdown_words(each)}" for each in rest)] if rest else []
     write_whole(Path(path), visible_text("\n\n".join(parts) + "\n"))
 
 
@@ -223,7 +223,7 @@ def _print_gate(reply: Call, results: Sequence[GateResult], counted: str) -> Non
         said = command_words(first.note, vars(asked))
         lines += reply.screen.prose(said, first=[("  ", ""), mark, ("  ", "")])
     for gate in [gate for result in results for gate in result.gates]:
-        lines += [*[""] * bool(lines), *reply.account(tell_gate(gate))]
+        lines += [*([""] if lines else []), *reply.account(tell_gate(gate))]
     if not asked.html and asked.unmatched != "unpaired" and asked.margin is not None:
         lines += reply.next("gate", html="gate.html")
     if STATUS[counted]:
@@ -343,7 +343,7 @@ def _gate_facts(reply: Call, metric: Metric, rows: pl.DataFrame) -> GateFacts:
     label = f"difference in {label}" if "baseline" in rows.columns else label
     about = reply.facts(metric, reply.cover, label=label)
     candidates = 1 if asked.each_pair else rows[reply.model].n_unique()
-    sampled = "each version on questions of its own" * (asked.unmatched == "unpaired")
+    sampled = "each version on questions of its own" if asked.unmatched == "unpaired" else ""
     about = replace(
         about,
         made=reply.whole,

@@ -133,7 +133,7 @@ class Unit:
         """A difference with its sign, and its unit if no other place has it."""
         text = f"{abs((100 if self.percent else 1) * value):,.{self.digits}f}"
         mark = "" if float(text.replace(",", "")) == 0 else "+" if value > 0 else MINUS
-        return f"{mark}{text}{' points' * (points and self.percent)}"
+        return f"{mark}{text}{' points' if points and self.percent else ''}"
 
     def gaps(self, lo: float, hi: float) -> str:
         """The ends of a difference, in brackets, with the decimals that show their signs."""

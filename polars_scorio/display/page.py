@@ -349,7 +349,7 @@ def _next_command(story: Story, order: PageCall) -> str:
     if story.run is not None:
         roles = replace(roles, model=changes.pop("model"), by=changes.pop("by"))
         settings = replace(settings, overall=changes.pop("overall"))
-    typed = [f"metric={metric}"] * (metric is not None)
+    typed = [f"metric={metric}"] if metric is not None else []
     if story.gated is not None:
         typed = [repr(story.gated.baseline), f"margin={story.asked.margin}", *typed]
     typed += _typed_keywords(replace(settings, overall=None)) * (command != "reruns")
@@ -442,7 +442,7 @@ def story_card(story: Story, title: str | None = None) -> CardBlocks:
     if sheet.main.each and not story.divided:
         count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"
     many = len(story.log.models)
-    models = f"{count_of(many, 'model')}, " * (many > 1)
+    models = f"{count_of(many, 'model')}, " if many > 1 else ""
     few = account.title.chip if account.title.chip.endswith(these_questions(sheet.asked)) else ""
     about = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}", few)))
     table = account.table if story.run is None else gains_table(story.run.curve)

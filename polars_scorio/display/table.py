@@ -152,7 +152,7 @@ class Table:
         columns, stratum = _without_twins(_with_bold_names(columns, frame))
         if stratum or all(number.group for number in numbers):
             frame = frame.drop("overall", strict=False)
-        notes = [f"Stratum: {stratum}."] * bool(stratum)
+        notes = [f"Stratum: {stratum}."] if stratum else []
         ends = [(each.value, each.parts[0], each.unbiased(frame)) for each in numbers]
         notes += [table_note(RowFacts.from_frame(frame, ends))] if frame.height else []
         return cls(columns, " ".join(filter(None, notes)))

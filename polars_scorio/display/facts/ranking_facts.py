@@ -421,7 +421,7 @@ class Curve:
             if each == sign and low < k < high
         ]
         parts = [f"up to k = {low}"] * bool(low) + [f"at k = {text_list(inside)}"] * bool(inside)
-        return text_list([*parts, *[f"from k = {high} on"] * (high < math.inf)])
+        return text_list([*parts, *([f"from k = {high} on"] if high < math.inf else [])])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -456,7 +456,7 @@ class Sheet:
         """Metric, confidence, family and target."""
         rows = lead_rows(self.main)
         many = int(rows["clusters"].max() or 0) if "clusters" in rows.columns else 0  # type: ignore[arg-type]
-        within = f" in {count_of(many, 'cluster')}" * bool(many)
+        within = f" in {count_of(many, 'cluster')}" if many else ""
         asked = f"questions like these {self.asked:,}" if self.population else (
             these_questions(self.asked))  # fmt: skip
         judged = "corrected for the errors of the judge" * self.main.judged

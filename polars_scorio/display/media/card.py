@@ -79,7 +79,7 @@ def _table_picture(table: TableBlock, y: float, *, lower: bool) -> list[str]:
 def _rest_words(number: int) -> list[str]:
     """How many of the models, or lines, are left out."""
     words = f"and {number - _ROWS:,} more"
-    return [_text_element(_LEFT, _BOTTOM + 24, 21, words, _SOFT)] * (number > _ROWS)
+    return [_text_element(_LEFT, _BOTTOM + 24, 21, words, _SOFT)] if number > _ROWS else []
 
 
 def _axis_line(axis: Axis, labels: Sequence[str]) -> list[str]:

@@ -67,7 +67,7 @@ def stairs_drawing(
     body = ""
     for kind, places in cells.items():
         drawn = "".join(f"M{column} {row}.5h.92" for row, column in places)
-        body += f'<path class="{kind}" d="{drawn}"/>' * bool(drawn)
+        body += f'<path class="{kind}" d="{drawn}"/>' if drawn else ""
     corners = [(100 * row / number, (row + 0.5) * size + 4) for row in range(number)]
     beside = "".join(text(*at, short_name(name, 20), "end", -8)
                      for at, name in zip(corners, names, strict=True))  # fmt: skip
@@ -129,9 +129,9 @@ def strata_drawing(
     ticks = tick_row(axis, score_ticks(axis, Unit(percent=percent), 6), most=6)
     lines = [_stratum_line(axis, *row) for row in rows]
     ticks = f"<span></span>{ticks}<span></span>"
-    first, rest = (f'<div class="where">{"".join(part)}{ticks}</div>' * bool(part)
+    first, rest = (f'<div class="where">{"".join(part)}{ticks}</div>' if part else ""
                    for part in (lines[:opened], lines[opened:]))  # fmt: skip
-    rest = f"<details><summary>{fold}</summary>{rest}</details>" * bool(rest)
+    rest = f"<details><summary>{fold}</summary>{rest}</details>" if rest else ""
     swatches = " and ".join(f'<i class="sw {hue}"></i>{html_text(name)}' for hue, name in key)
     grid = f'<g id="strata-grid">{grid_lines(axis, 44, 6)}</g>'
     grid = f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>'
@@ -223,7 +223,7 @@ def steps_drawing(
     marks += "".join(group("a", dot(at, y(value), 5)) for at, value in best)
     words = [(y(value), f"<b>{html_text(bold)}</b>{rest}") for value, bold, rest in ends]
     labels = [f'<span style="top:{at:.0f}px">{each}</span>' for at, each in spread_ends(words)]
-    labels += [f'<span style="top:{height - 10}px">{below}</span>'] * bool(below)
+    labels += [f'<span style="top:{height - 10}px">{below}</span>'] if below else []
     drawn = picture(height, body + stretched(height, inner) + marks, label)
     beside = f'<div class="ends" style="height:{height}px">{"".join(labels)}</div>'
     return f'<div class="byrun">{drawn}{beside}</div>'
@@ -383,7 +383,7 @@ def cases_drawing(
         drawn += f'<h3 class="h3">{escape(head)}</h3><ul class="cases">' + "".join(
             f"<li><code>{escape(name)}</code> {was_now}</li>" for name, was_now in items
         )
-        drawn += "</ul>" + f'<p class="note">{note}</p>' * bool(note)
+        drawn += "</ul>" + (f'<p class="note">{note}</p>' if note else "")
     return drawn
 
 

@@ -34,7 +34,7 @@ def page_html(page: PageBlocks, files: Mapping[str, str]) -> str:
     basis = _DOT.join(map(html_text, account.basis))
     body = "".join(section_html(section) for section in page.sections)
     each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in page.alerts)
-    alerts = f'<div class="alert" id="alerts" role="note">{each}</div>\n' * bool(each)
+    alerts = f'<div class="alert" id="alerts" role="note">{each}</div>\n' if each else ""
     notes = "".join(f'<p class="note">{html_text(each)}</p>' for each in account.texts("note"))
     return visible_text(
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
@@ -76,7 +76,7 @@ def _foot_html(page: PageBlocks, files: Mapping[str, str]) -> str:
     # A long call breaks before its method rather than inside the name of a file.
     call = escape(facts["call"]).replace(").write_html(", ")<wbr>.write_html(")
     return (
-        f"<footer><div><h2>How it was computed</h2>{f'<p>{escape(read)}</p>' * bool(read)}"
+        f"<footer><div><h2>How it was computed</h2>{f'<p>{escape(read)}</p>' if read else ''}"
         f"<details><summary>Assumptions and formulas</summary><dl>{made}</dl></details></div>\n"
         f"<div><h2>The log</h2><p>{escape(page.summary)}. {escape(page.outcomes)}</p>"
         f"<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
@@ -119,7 +119,7 @@ def next_html(block: Next) -> str:
     clause, mark, remainder = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
     lead = f"<b>{html_text(clause)}{mark}</b>{html_text(remainder)}"
     items = "".join(f"<li>{each}</li>" for each in [lead, *map(html_text, rest)])
-    typed = f"<pre>{escape(block.command)}</pre>" * bool(block.command)
+    typed = f"<pre>{escape(block.command)}</pre>" if block.command else ""
     return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
 
 

@@ -54,7 +54,7 @@ def told_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
         f"# {markdown_words(each.words)}" for each in account.blocks if isinstance(each, Title)
     ]
     parts += map(markdown_words, account.texts("alert"))
-    verdict = f"**{account.title.chip}** " * bool(account.title.mark)
+    verdict = f"**{account.title.chip}** " if account.title.mark else ""
     parts.append(verdict + markdown_words(" ".join(account.texts("lede", "aside", "plain"))))
     parts += [markdown_words(_DOT.join(account.basis)), *notes]
     parts += [_table_markdown(each) for each in account.blocks if isinstance(each, TableBlock)]
@@ -75,7 +75,7 @@ def _table_markdown(table: TableBlock) -> str:
 
 
 def _written_column(column: Column, table: TableBlock) -> FrameColumn:
-    percent = " (%)" * (column.kind == "interval" and table.centre is None and table.percent)
+    percent = " (%)" if column.kind == "interval" and table.centre is None and table.percent else ""
     cells = [
         f"{each.text} {each.ends}".strip() or "\N{EN DASH}"
         if isinstance(each, Interval)

@@ -101,8 +101,8 @@ def dot(x: float, y: float, r: float = 6, kind: str = "dot") -> str:
 
 def text(x: float, y: float, words: str, kind: str = "", dx: float = 0) -> str:
     """Words of 13 pixels; "mid" and "end" say where they are held."""
-    moved = f' dx="{dx:g}"' * bool(dx)
-    named = f' class="{kind}"' * bool(kind)
+    moved = f' dx="{dx:g}"' if dx else ""
+    named = f' class="{kind}"' if kind else ""
     return f'<text x="{digits(x)}%" y="{digits(y)}"{moved}{named}>{escape(words)}</text>'
 
 
@@ -136,7 +136,7 @@ def stretched(height: float, body: str) -> str:
 def dots(xs: Iterable[float], y: float) -> str:
     """Points of one colour in a stretched picture: strokes of no length, round at both ends."""
     places = "".join(f"M{digits(10 * x)} {digits(y)}h0" for x in xs)
-    return f'<path class="ln dots" d="{places}"/>' * bool(places)
+    return f'<path class="ln dots" d="{places}"/>' if places else ""
 
 
 def path(points: Iterable[tuple[float, float]], kind: str, *, closed: bool = False) -> str:

@@ -49,8 +49,8 @@ def _score_table(table: TableBlock) -> str:
     bright = [place for place, row in enumerate(table.rows) if row.bright]
     final, unit, rows = max(bright, default=-1), " %" * table.percent, list[str]()
     for place, (row, each, model) in enumerate(zip(table.rows, ends, names.words, strict=True)):
-        kinds = [row.hue, "in" * row.bright, "cut" * row.starts, "first" * (place == 0),
-                 "last" * (place == final)]  # fmt: skip
+        kinds = [row.hue, "in" * row.bright, "cut" * row.starts, "first" if place == 0 else "",
+                 "last" if place == final else ""]  # fmt: skip
         drawn = '<use href="#grid"/>' + interval(
             axis, each.lo, each.mid, each.hi, height / 2, *small
         )
@@ -76,7 +76,7 @@ def _score_table(table: TableBlock) -> str:
     )
     grid = f'<g id="grid">{grid_lines(axis, height)}</g>'
     return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>' + _folded_rows(
-        rows, columns, f"lb{' tight' * tight}{' bare' * (number == 1)}"
+        rows, columns, f"lb{' tight' if tight else ''}{' bare' if number == 1 else ''}"
     )
 
 
@@ -94,7 +94,7 @@ def _folded_rows(rows: Sequence[str], columns: str, kind: str) -> str:
 def cell_html(cell: Cell | Interval) -> str:
     """A number with faint ends, or words, behind a bar where they are a chance."""
     if isinstance(cell, Interval):
-        ends = f' <span class="k">{html_text(cell.ends)}</span>' * bool(cell.ends)
+        ends = f' <span class="k">{html_text(cell.ends)}</span>' if cell.ends else ""
         return html_text(cell.text or MISSING) + ends
     bar = "" if cell.share is None else (
         f'<span class="meter"><i style="width:{100 * cell.share:.0f}%"></i></span>')  # fmt: skip
@@ -114,12 +114,12 @@ def _part_lines(table: TableBlock) -> str:
         drawn = interval(axis, each.lo, each.mid, each.hi, 23, "ci", 7.0 if row.bright else 5.5)
         body = grid_lines(axis, 46, 5) + group(row.hue, drawn)
         label = f"<bdi>{escape(short_name(name, 28))}</bdi>"
-        said = f"{name}: {each.text}{' %' * table.percent} {each.ends}"
+        said = f"{name}: {each.text}{' %' if table.percent else ''} {each.ends}"
         label = f"<b>{label}</b>" if row.bright else label
         lines.append((label, picture(46, body, said), _line_numbers(each)))
     drawn_rows, rest = lines[:_LINES], len(lines) - _LINES
     ticks = tick_row(axis, score_ticks(axis, Unit(percent=table.percent), 5), most=5)
-    note = f'<p class="note">{rest:,} more are in the files of this page.</p>' * (rest > 0)
+    note = f'<p class="note">{rest:,} more are in the files of this page.</p>' if rest > 0 else ""
     return line_rows(drawn_rows, 150, 160, ticks) + note
 
 
@@ -232,9 +232,9 @@ def _plain_table(table: TableBlock) -> str:
     """A row for each name, or text, of the first column, and numbers as they are written."""
     first, *rest = table.columns
     drawn = whole_name if first.kind == "name" else html_text
-    heads = [html_text(each.head) + f'<span class="k"> ({each.side})</span>' * bool(each.side)
+    heads = [html_text(each.head) + (f'<span class="k"> ({each.side})</span>' if each.side else "")
              for each in rest]  # fmt: skip
-    swatch = '<i class="sw"></i>' * (table.kind == "beside")
+    swatch = '<i class="sw"></i>' if table.kind == "beside" else ""
     rows = "".join(
         f'<tr class="{row.hue}"><th scope="row" class="nm">{swatch * row.bright}{drawn(name)}</th>'
         + "".join(f'<td class="n">{cell_html(each.cells[at])}</td>' for each in rest) + "</tr>"

@@ -184,7 +184,7 @@ class Screen:
                 if not empty and used + 1 + long > room:
                     lines.append([(" " * indent, "")])
                     used, empty = 0, True
-                lines[-1] += [(" " * (not empty), ""), (piece, style)]
+                lines[-1] += [("" if empty else " ", ""), (piece, style)]
                 used, empty = used + long + (not empty), False
         return [self._painted_line([*_merged_spans(line)]) for line in lines]
 
@@ -213,7 +213,7 @@ class Screen:
             if lines[-1] and cells_of(lines[-1]) + 1 + cells_of(word) > room:
                 lines.append(word)
             else:
-                lines[-1] += f"{' ' * bool(lines[-1])}{word}"
+                lines[-1] += f"{' ' if lines[-1] else ''}{word}"
         parts = [f"{line} \\" for line in lines[:-1]] + [lines[-1]]
         heads = ["next  ", *[" " * 6] * (len(parts) - 1)]
         rows: list[list[Span]] = [[(" " * _INDENT, ""), (head, "faint"), (part, "")]
@@ -322,7 +322,7 @@ def told_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
     clauses = account.texts("clause")
     return [
         *lines,
-        *[""] * bool(clauses),
+        *([""] if clauses else []),
         *(line for each in clauses for line in screen.prose(each)),
     ]
 
@@ -377,7 +377,7 @@ def _says_something(column: Column, screen: Screen) -> bool:
 
 def _text_column(column: Column, table: TableBlock, rows: Sequence[TableRow]) -> TextColumn:
     if column.kind == "interval":
-        percent = " (%)" * (table.centre is None and table.percent)
+        percent = " (%)" if table.centre is None and table.percent else ""
         return TextColumn(column.head + percent, _interval_cells(column, table, rows))
     cells: list[TextCell] = []
     for each in column.cells:
@@ -399,7 +399,7 @@ def _interval_cells(column: Column, table: TableBlock, rows: Sequence[TableRow])
     width = max((len(each.text) for each in cells), default=0) * (table.centre == 0)
     return [
         [(f"{each.text or MISSING:>{width}}", "bold" * (row.bright and table.centre is None)),
-         (f" {each.ends}" * bool(each.ends), "faint")]
+         (f" {each.ends}" if each.ends else "", "faint")]
         for each, row in zip(cells, rows, strict=True)
     ]  # fmt: skip
 
@@ -416,7 +416,7 @@ def board_lines(table: Table, screen: Screen, rest: str) -> list[str]:
     number, plain = len(columns), replace(screen, coloured=False)
     wide = [max(map(cells_of, plain.table(columns[:kept]))) for kept in range(number + 1)]
     kept = max(_FEWEST_COLUMNS, sum(cells <= screen.width for cells in wide) - 1)
-    said = f"{count_of(number - kept, 'more column')}: {rest}. " * (kept < number)
+    said = f"{count_of(number - kept, 'more column')}: {rest}. " if kept < number else ""
     return [*screen.table(columns[:kept]), "", *screen.prose(f"{said}{table.note}")]
 
 

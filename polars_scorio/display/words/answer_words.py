@@ -115,7 +115,7 @@ def check_title(number: Mapping[str, int], *, checked: bool) -> tuple[str, Style
         return "No alarm, but a fact to note.", "open", "NOTE"
     if "look" in number:
         return f"No alarm; look at {number['look']} of {made}.", "open", "LOOK"
-    quiet = f"Nothing found in {made}" + f"; {skipped:,} could not be made" * (skipped > 0)
+    quiet = f"Nothing found in {made}" + (f"; {skipped:,} could not be made" if skipped > 0 else "")
     if not checked:
         return f"{quiet}, and trial ids were not checked.", "open", "PARTLY TESTED"
     return f"{quiet}.", "pass", "CLEAN"
@@ -162,7 +162,7 @@ def tell_reruns(facts: AnswerRows) -> Account:
     ]
     columns = [
         name_column("model", names),
-        number_column(facts.about.metric + " (%)" * percent, scores),
+        number_column(facts.about.metric + (" (%)" if percent else ""), scores),
         Column("interval", "a rerun moves it by", moved),
         number_column(
             "questions flip", known_texts(share_text, (row["flips"] for row in rows)), spare=True
@@ -194,7 +194,7 @@ def tell_regressions(facts: AnswerRows) -> Account:
              for head, name in (("before", "rate_baseline"), ("now", "rate"))}  # fmt: skip
     columns = [
         name_column("question", names, sure),
-        *[name_column("model", every)] * (len({*every}) != 1),
+        *([name_column("model", every)] if len({*every}) != 1 else []),
         *(number_column(head, texts) for head, texts in rates.items()),
         number_column("q", chances),
     ]
@@ -243,11 +243,11 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
         return [f"k={row['k']} is more than the trials of some question: it has no noise floor."]
     moved = f"{100 * floor:.1f} points" if percent else f"{floor:.3g}"
     of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
-    unseen = ", if nothing else differs between runs" * (row["run_sd"] is None)
+    unseen = ", if nothing else differs between runs" if row["run_sd"] is None else ""
     # The noise of single trials is not identified: its bound is a floor for any rates.
     single = row["trials"] == row["questions"]
     reach = "at most" if single else "up to"
-    why = "; a single trial of each question does not show its noise" * single
+    why = "; a single trial of each question does not show its noise" if single else ""
     said = [f"A rerun ({of}) moves this score by {reach} {moved} by chance{unseen}{why}."]
     if row["flips"] is not None and row["flips_lo"] is not None:
         ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]

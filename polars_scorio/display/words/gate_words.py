@@ -69,11 +69,11 @@ def gate_title(facts: GateFacts) -> Title:
         said = _cases_title(a, row, facts.each)
     elif alone or (line.verdict != by_ends and row.get("level_verdict") == line.verdict):
         low = [part.label for part in parts] if line.verdict != line.side else []
-        said = level_words(facts, row, line.verdict) + f" in {names_list(low)}" * bool(low)
-        said = f"{'Undecided: ' * (line.verdict == 'undecided')}{said}."
+        said = level_words(facts, row, line.verdict) + (f" in {names_list(low)}" if low else "")
+        said = f"{'Undecided: ' if line.verdict == 'undecided' else ''}{said}."
     elif line.verdict != by_ends:
         size = unit.margin(max((part.margin for part in parts), default=line.margin))
-        at = f" in {names_list([part.label for part in parts])}" * bool(parts)
+        at = f" in {names_list([part.label for part in parts])}" if parts else ""
         said = f"{a} is worse than {b}{at} by more than {size}."
         if line.verdict != "fail":
             said = f"Undecided: {a} may be worse than {b}{at} by more than {size}."
@@ -101,13 +101,13 @@ def _goal_words(unit: Unit, value: float) -> str:
 def _ends_title(a: str, b: str, line: GateLine, unit: Unit) -> tuple[str, str]:
     """The verdict of the two one-sided ends alone, and its title."""
     lo, hi, margin, size = line.least, line.most, line.margin, unit.margin(line.margin)
-    by_more = f" by more than {size}" * bool(margin)
+    by_more = f" by more than {size}" if margin else ""
     if hi < -margin:
         return "fail", f"{a} is worse than {b}{by_more}."
     if lo > 0:
         return "pass", f"{a} is better than {b}."
     if lo > -margin:
-        but = ", but it is worse" * (hi < 0)
+        but = ", but it is worse" if hi < 0 else ""
         return "pass", f"{a} is not worse than {b} by more than {size}{but}."
     if hi < 0:
         least = f"{a} is worse than {b}, by at least {unit.size(hi)}"
@@ -177,7 +177,7 @@ def _gate_table(facts: GateFacts) -> TableBlock:
     margins, several = {line.margin for line in lines}, all(line.whole for line in lines[:2])
     several &= len(lines) > 1
     columns = [
-        Column("name", "model" * several, [Cell(line.label, "" if at else "strong")
+        Column("name", "model" if several else "", [Cell(line.label, "" if at else "strong")
                                            for at, line in enumerate(lines)]),
         Column("interval", ("points" if unit.percent else "difference") + origin,
                [gap_cell(unit, line.lo, line.diff, line.hi) for line in lines],
@@ -216,7 +216,7 @@ def _gate_note(facts: GateFacts) -> str:
     """How to read the zones."""
     several = facts.rows["stratum"].n_unique() > 1
     zones = "The gate fails where the whole interval lies in the orange zone, and passes where none"
-    adjusted = " The parts are adjusted for each other (Holm)." * several
+    adjusted = " The parts are adjusted for each other (Holm)." if several else ""
     return f"Each end of an interval holds by itself. {zones} of it does.{adjusted}"
 
 
@@ -225,7 +225,7 @@ def gate_clauses(facts: GateFacts) -> list[str]:
     row, line, said = facts.worst, facts.line, _part_clauses(facts)
     if row["diff"] is None and row.get("lo_missing") is not None:
         moved = facts.unit.size(row["hi_missing"] - row["lo_missing"])
-        held = "; the verdict holds in any case" * (line.verdict != "undecided")
+        held = "; the verdict holds in any case" if line.verdict != "undecided" else ""
         said.append(f"Errored trials could move the difference by {moved}{held}.")
     elif str(row.get("score_verdict") or line.verdict) == "undecided":
         said.append(_further_words(facts, row["extra"]))
@@ -236,7 +236,7 @@ def gate_clauses(facts: GateFacts) -> list[str]:
         said.append(broken_words(row, lower_is_better=facts.lower))
     said += case_clauses(facts)
     counts = facts.undecided is not None and line.verdict == "undecided"
-    return [*said, *[f"It counts as {facts.undecided}."] * counts]
+    return [*said, *([f"It counts as {facts.undecided}."] if counts else [])]
 
 
 def _part_clauses(facts: GateFacts) -> list[str]:
@@ -307,7 +307,7 @@ def gate_steps(facts: GateFacts) -> list[str]:
     if line.verdict == "fail":
         first = names_list([*map(without_stratum, (facts.broke or [])[:3])])
         was = "rare before, frequent now" if facts.lower else "right before, wrong now"
-        steps = [f"Do not ship.{f' Look at {first} first: {was}.' * bool(first)}"]
+        steps = [f"Do not ship.{f' Look at {first} first: {was}.' if first else ''}"]
     elif line.verdict == "pass":
         loss = f"The loss, if any, is below {unit.margin(line.margin)}."
         better = f"{named(line.model)} is better by at least {unit.size(line.least)}."
@@ -316,17 +316,17 @@ def gate_steps(facts: GateFacts) -> list[str]:
         steps = [f"Run more. {_further_words(facts, facts.worst['extra'])}"]
     parts = facts.rows.filter(verdict="undecided").drop_nulls("stratum")
     undecided = [
-        named(part) + f" ({count_of(extra, 'further trial')} of each question)" * bool(extra)
+        named(part) + (f" ({count_of(extra, 'further trial')} of each question)" if extra else "")
         for part, extra in parts.select("stratum", "extra").rows()
     ]
-    return steps + [f"Undecided: {'; '.join(undecided[:5])}."] * bool(undecided)
+    return steps + ([f"Undecided: {'; '.join(undecided[:5])}."] if undecided else [])
 
 
 def gate_sentence(facts: GateFacts) -> str:
     """A gate in one paragraph, for a file that a program reads."""
     numbers = _gate_lede(facts).rstrip(".") or "The difference is unknown"
     about = f"{numbers} ({', '.join(basis(facts.about))})."
-    place = f"{facts.place}: " * bool(facts.place)
+    place = f"{facts.place}: " if facts.place else ""
     return plain_text(" ".join([place + gate_title(facts).words, about, *gate_clauses(facts)]))
 
 
@@ -366,4 +366,4 @@ def _case_lists(changed: Changed) -> tuple[list[tuple[str, str]], str]:
         for question, was, now in changed[:_CHANGED]
     ]
     rest = len(changed) - _CHANGED
-    return items, f"{rest:,} more are in the data." * (rest > 0)
+    return items, f"{rest:,} more are in the data." if rest > 0 else ""

@@ -55,9 +55,9 @@ def log_alerts(verdict: LogVerdict) -> list[Alert]:
     )
     return [
         *_test_alerts(verdict.findings),
-        *[Alert(*_RUNS[verdict.runs])] * bool(verdict.runs),
+        *([Alert(*_RUNS[verdict.runs])] if verdict.runs else []),
         *gap_alerts(verdict.gaps),
-        *[Alert("More draws than trials", draws)] * bool(verdict.beyond),
+        *([Alert("More draws than trials", draws)] if verdict.beyond else []),
     ]
 
 
@@ -213,7 +213,7 @@ def _repeated_words(gaps: LogGaps) -> tuple[str, str]:
             f"{trials} with the id of an earlier trial ({number_list(gaps.repeated)}): a file was "
             "read twice, or a stratum is missing."
         )
-    return "Unchecked duplicates" * gaps.unchecked, (
+    return "Unchecked duplicates" if gaps.unchecked else "", (
         "Rows have no trial ids, or the ids were not checked: repeated trials would not be noticed."
     )
 

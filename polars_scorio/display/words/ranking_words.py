@@ -73,9 +73,9 @@ def basis(about: About) -> list[str]:
     if not about.confidence:  # nothing is estimated
         return [*filter(None, (about.metric, about.looks, about.judged, about.target))]
     sure = f"one-sided {level}" if about.candidates else f"{level} confidence"
-    sure += f", for {all_of(about.candidates)} candidates at once" * (about.candidates > 1)
+    sure += f", for {all_of(about.candidates)} candidates at once" if about.candidates > 1 else ""
     sure += _FAMILIES[about.family] + WHATEVER * about.errored
-    margin = f"margin {about.margin}" * bool(about.margin)
+    margin = f"margin {about.margin}" if about.margin else ""
     metric = ", ".join(filter(None, (about.metric, about.made)))
     return [*filter(None, (metric, margin, sure, about.looks, about.judged, about.target))]
 
@@ -112,8 +112,8 @@ def tell_ranking(facts: RankingFacts) -> Account:
 def ranking_title(facts: RankingFacts) -> Title:
     """The sentence on the models that may be the best."""
     said, chip, mood = _ranking_words(facts)
-    at = "At " * facts.paired
-    return Title(f"{at}{facts.place}: " * bool(facts.place) + said, chip, mood)
+    at = "At " if facts.paired else ""
+    return Title((f"{at}{facts.place}: " if facts.place else "") + said, chip, mood)
 
 
 def _ranking_words(facts: RankingFacts) -> tuple[str, str, Mood]:
@@ -148,7 +148,7 @@ def _open_title(facts: RankingFacts) -> str:
         return f"{names_list(board.leaders)} have the same score."
     lead = f"{named(first)} and {named(later.pop(0))} are" if level else f"{named(first)} is"
     rest = names_list(later) if len(later) < 3 else f"{len(later):,} others"
-    return f"{lead} ahead{f'; {rest} may be as good' * bool(later)}."
+    return f"{lead} ahead{f'; {rest} may be as good' if later else ''}."
 
 
 def _lead_of_first(facts: RankingFacts) -> float:
@@ -159,7 +159,7 @@ def _lead_of_first(facts: RankingFacts) -> float:
 
 
 def _deciding_trials(errored: Errored) -> str:
-    return f"{count_of(errored.trials, 'errored trial')} decide{'s' * (errored.trials == 1)}"
+    return f"{count_of(errored.trials, 'errored trial')} decide{'s' if errored.trials == 1 else ''}"
 
 
 def _ranking_lede(facts: RankingFacts) -> str:
@@ -235,7 +235,7 @@ def _ranking_note(facts: RankingFacts) -> str:
         note = "No model was shown to be better than another."
     lines = " Below a line, each model is worse than at least one above it."
     note += lines * bool(board.tier_starts.any())
-    note += " A model without a rank may stand anywhere." * bool(board.without_rank)
+    note += " A model without a rank may stand anywhere." if board.without_rank else ""
     if facts.selected is None:
         return note
     ends = board.unit.interval(*facts.selected)
@@ -264,7 +264,7 @@ def ranking_table(facts: RankingFacts) -> TableBlock:
         Column("number", "errored", [Cell(each) for each in _beside_scores(facts.errored)]),
         Column("interval", facts.about.metric, scores, f"{100 * facts.about.confidence:.6g} %"),
         Column("chance", "chance to be best", [_chance_cell(board, at) for at in places]),
-        *(Column("other", name + " (%)" * further.percent,
+        *(Column("other", name + (" (%)" if further.percent else ""),
                  [score_cell(further, *each) for each in numbers])
           for name, further, numbers in facts.further),
     ]  # fmt: skip
@@ -315,7 +315,7 @@ _LOST = (
 def errored_steps(of_models: dict[str, int]) -> list[str]:
     """Trials of undecided models that errored are run again before others are added."""
     model, errored = min(of_models.items(), key=lambda each: (-each[1], each[0]))
-    again = f"Run {named(model)}'s {count_of(errored, 'errored trial')} again." * bool(errored)
+    again = f"Run {named(model)}'s {count_of(errored, 'errored trial')} again." if errored else ""
     return [*filter(None, [again]), _LOST]
 
 
@@ -346,21 +346,21 @@ def _plan_steps(facts: RankingFacts, gap: Gap) -> list[str]:
     bound = facts.board.unit.size(max(abs(gap.lo), abs(gap.hi)))
     differ, take = f"{a} and {b} differ by less than {bound}", facts.costs is None
     if plan is None:
-        return [f"{'Take either: ' * take}{differ}."]
+        return [f"{'Take either: ' if take else ''}{differ}."]
     decide = f"To decide it with a chance of {100 * plan.power:g} %"
     questions = f"{count_of(plan.questions or 0, 'further question')} like these"
     if plan.trials is None:
-        either = "Take either, or add questions: " * take
+        either = "Take either, or add questions: " if take else ""
         none = "no number of further trials of these questions would be likely to decide it"
-        further = [f"{decide}: {questions}."] * bool(plan.questions)
+        further = [f"{decide}: {questions}."] if plan.questions else []
         return [f"{either}{differ}, and {none}.", *further]
     steps = list[str]()
     if plan.trials > _FAR * plan.fewest:
         times = f"{(plan.fewest + plan.trials) / plan.fewest:,.0f} times this log"
         better = f"it would take {times} to say which is better"
-        steps.append(f"{'Take either: ' * take}{differ}; {better}.")
+        steps.append(f"{'Take either: ' if take else ''}{differ}; {better}.")
     trials = f"{count_of(plan.trials, 'further trial')} of each question"
-    return [*steps, f"{decide}: {trials}{f', or {questions}' * bool(plan.questions)}, of both."]
+    return [*steps, f"{decide}: {trials}{f', or {questions}' if plan.questions else ''}, of both."]
 
 
 def _cheapest_step(board: Board, costs: Costs) -> str:
@@ -401,7 +401,7 @@ def divided_steps(facts: Divided) -> list[str]:
 
 def tell_one_model(facts: OneModel) -> Account:
     """The share that a single model gets right, at one try and every time."""
-    prefix = f"At {facts.place}: " * bool(facts.place)
+    prefix = f"At {facts.place}: " if facts.place else ""
     title = Title(prefix + _one_model_title(facts), "one model")
     said: list[tuple[Tone, str]] = [
         ("lede", _one_model_lede(facts)),
@@ -436,7 +436,7 @@ def _one_model_lede(facts: OneModel) -> str:
     said += f", {unit.interval(*like[1:])} for questions like these." if like else "."
     if facts.plain is not None and unit.score(facts.plain) != unit.score(board.score[0]):
         said += f" The plain estimate is {unit.score(facts.plain)}."
-    cost = f"{named(board.models[0])} costs {facts.cost} a question." * bool(facts.cost)
+    cost = f"{named(board.models[0])} costs {facts.cost} a question." if facts.cost else ""
     return f"{said} {cost}".strip()
 
 
@@ -511,7 +511,7 @@ def refusal_steps() -> list[str]:
 def tell_pairs(facts: PairsFacts) -> Account:
     """The pairs of a comparison."""
     said = curve_sentences(facts.curves, facts.about.confidence) or [_pairs_title(facts)]
-    titles = [Title(f"{facts.place}: " * bool(facts.place) + each) for each in said]
+    titles = [Title((f"{facts.place}: " if facts.place else "") + each) for each in said]
     bounded = "" if facts.bracket is None else bracket_sentence(*facts.bracket)
     return tell(titles, [("plain", bounded)], facts.about, _pairs_table(facts))
 
@@ -606,14 +606,14 @@ def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> s
             return far if same else f"worse {far}"
         return f"{a if leads else b} is better than {b if leads else a} {far}"
 
-    subject = f"{a} " * ("gain_to" in pair)
+    subject = f"{a} " if "gain_to" in pair else ""
     if first == k[-1]:
         every = f"at every k from {k[0]} to {k[-1]}" if len(k) > 1 else f"at k = {first}"
         return subject + clause("first", every)
     between = "between" if first and last else "beyond" if first else "below"
     up_to = f"up to k = {first}" if first != k[0] else f"at k = {first}"
     on = f"from k = {last} on" if last != k[-1] else f"at k = {last}"
-    clauses = [clause("first", up_to)] * bool(first) + [clause("last", on)] * bool(last)
+    clauses = ([clause("first", up_to)] if first else []) + ([clause("last", on)] if last else [])
     if not clauses:
         return None
     if first and last and k.index(last) == k.index(first) + 1:

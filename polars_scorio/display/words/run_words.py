@@ -56,8 +56,8 @@ def steps_title(curve: Curve) -> str:
     gains, losses, than = curve.places(1), curve.places(-1), f"than step {first} "
     if not gains and not losses:
         return f"Nothing is decided between step {first} and step {last}."
-    parts = [f"better {than}{gains}"] * bool(gains)
-    parts += [f"worse {'' if gains else than}{losses}"] * bool(losses)
+    parts = [f"better {than}{gains}"] if gains else []
+    parts += [f"worse {'' if gains else than}{losses}"] if losses else []
     return f"Step {last} is {', '.join(parts)}."
 
 
@@ -81,7 +81,7 @@ def _steps_table(run: TrainingRun) -> TableBlock:
     for step in run.steps:
         at = board.models.index(step)
         number = score_cell(unit, board.lo[at], board.score[at], board.hi[at])
-        lines.append((step, number, "a" * bool(board.first_tier[at])))
+        lines.append((step, number, "a" if board.first_tier[at] else ""))
     return interval_table("steps", run.name, "avg", lines, percent=unit.percent)
 
 

@@ -39,7 +39,7 @@ _FEWEST, _WIDE = 6, 15  # models whose pairs are drawn, and the most in wide cel
 
 def first_of_many(drawn: int, number: int) -> str:
     """How many models are drawn, if not all of them."""
-    return f" The first {drawn} of {number:,} models." * (number > drawn)
+    return f" The first {drawn} of {number:,} models." if number > drawn else ""
 
 
 def pairs_section(facts: AllPairs) -> Section:
@@ -101,8 +101,8 @@ def duel_section(duel: Duel | None) -> Section:
             "said": f"{b} better at {lost}, alike at {tied}, {a} better at {won}"}  # fmt: skip
     words = [
         ("Each dot is one chance in 20 of where the true difference lies"
-         f"{', in points' * unit.percent}, for this pair alone. The line below is the "
-         f"{duel.level} interval{', for all pairs at once' * bool(rest)}."),
+         f"{', in points' if unit.percent else ''}, for this pair alone. The line below is the "
+         f"{duel.level} interval{', for all pairs at once' if rest else ''}."),
         "The bar counts the questions on which each is better.",
     ]  # fmt: skip
     label = f"{a} minus {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
@@ -119,8 +119,8 @@ def strata_section(facts: Strata) -> Section:
     order = sorted(boards, key=lambda name: (many and name not in sure, -facts.lead(name)))
     drawn, folded = order[:_STRATA], bool(whole.ranked and not sure)
     opened = len(drawn) if folded else _OPEN
-    rest = f" The other {number - _STRATA:,} are in the data." * (number > _STRATA)
-    grey = "; grey: the others" * (len(whole.models) > 2)
+    rest = f" The other {number - _STRATA:,} are in the data." if number > _STRATA else ""
+    grey = "; grey: the others" if len(whole.models) > 2 else ""
     every = [v for each in boards.values() for v in (*each.lo, *each.hi, *each.score)]
     data = {"rows": [_stratum_row(name, boards[name], whole) for name in drawn], "opened": opened,
             "fold": f"{len(drawn) - opened:,} more", "span": every, "percent": whole.unit.percent,
@@ -162,9 +162,9 @@ def reliability_section(fan: Fan | None) -> Section:
     if fan is None:
         return Section("reliability", "")
     top, unit, leader = fan.k[-1], fan.unit, named(fan.models[0])
-    shares = " of the questions" * (not fan.averaged)
+    shares = " of the questions" if not fan.averaged else ""
     best, worst = (unit.score(value) for value in fan.numbers[:, 0, -1, 0])
-    luck = ": what it can do, but does not do reliably" * (fan.word == "right")
+    luck = ": what it can do, but does not do reliably" if fan.word == "right" else ""
     words = [
         (f"{leader} gets {best}{shares} {fan.word} at least once in {top:,} tries, and {worst} "
          "every time."),
@@ -182,14 +182,14 @@ def reliability_section(fan: Fan | None) -> Section:
     rest = len(fan.models) - (_LISTED if len(fan.models) <= _LISTED else _LISTED_OF_MORE)
     note = Text("note", f"{count_of(rest, 'more model')}: in the files of this page.")
     figures: list[Figure] = [_fan_drawing(fan)]
-    figures += [_fan_table(fan, title), *[note] * (rest > 0)]
+    figures += [_fan_table(fan, title), *([note] if rest > 0 else [])]
     return Section("reliability", title, words, figures)
 
 
 def _fan_drawing(fan: Fan) -> Drawing:
     """The curves, the first model on top, and words at their ends."""
     top, number, unit, lines = fan.k[-1], len(fan.models), fan.unit, list[Line]()
-    faint = f"o{' faint' * (number > _FAINT)}"
+    faint = f"o{' faint' if number > _FAINT else ''}"
     for place in [*range(number - 1, 1, -1), *range(min(number, 2) - 1, -1, -1)]:
         hue, thin = (faint, True) if place > 1 else (fan.hues[place], False)
         lines += [Line(hue, numbers, thin) for numbers in fan.numbers[:, place].transpose(0, 2, 1)]
@@ -267,7 +267,7 @@ def questions_section(facts: QuestionFacts) -> Section:
     hint = "A question that the best models fail and others solve may have a wrong key." * (
         len(models) > 2
     )
-    judge = "Counted by the verdicts of the judge, without a correction." * facts.verdicts
+    judge = "Counted by the verdicts of the judge, without a correction." if facts.verdicts else ""
     words = [judge, colours, hint, first_of_many(len(rows), len(models))]
     return Section("questions", questions_title(facts), words,
                    [strips, *question_lists(lists)], facts.alike)  # fmt: skip
@@ -285,6 +285,6 @@ def strips_drawing(
 def question_lists(lists: Mapping[str, Sequence[str]]) -> list[Drawing]:
     """Lists of the first five questions each; none of what is empty."""
     parts = [(f"{head}: {len(names):,}", [*map(short_name, map(without_stratum, names[:_NAMES]))],
-              f" and {len(names) - _NAMES:,} more" * (len(names) > _NAMES))
+              f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else "")
              for head, names in lists.items() if names]  # fmt: skip
-    return [Drawing("lists", {"parts": parts})] * bool(parts)
+    return [Drawing("lists", {"parts": parts})] if parts else []

@@ -81,7 +81,7 @@ def _rank_note(facts: RowFacts, confidences: Sequence[float]) -> str:
     by = f" by {facts.leads}" if facts.leads else ""
     levels = " or ".join(f"{100 * each:.6g} %" for each in confidences)
     bold = " A bold model is the first beyond doubt." if facts.bold[0] else ""
-    return f"Ranks{by}: simultaneous {levels}{' ' * bool(levels)}ranges.{bold}"
+    return f"Ranks{by}: simultaneous {levels}{' ' if levels else ''}ranges.{bold}"
 
 
 def target_words(intervals: str) -> str:
