@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -28,9 +29,9 @@ from polars_scorio.display.facts.ranking_facts import (
     rank_board,
 )
 from polars_scorio.display.facts.scopes import Scope, holds_fractions, lead_rows
-from polars_scorio.display.media.terminal import Screen, rows_left, told_lines
+from polars_scorio.display.media.terminal import Screen, account_lines, rows_left
 from polars_scorio.display.numbers import Unit, named
-from polars_scorio.display.page import worded
+from polars_scorio.display.page import worded_account
 from polars_scorio.display.phrases import (
     NumberFormat,
     about_words,
@@ -60,7 +61,7 @@ from polars_scorio.display.words.answer_words import (
     tell_reruns,
 )
 from polars_scorio.display.words.log_words import log_alerts, outcome_words, size_words
-from polars_scorio.display.words.ranking_words import tell, tell_pairs, tell_ranking
+from polars_scorio.display.words.ranking_words import account_from, tell_pairs, tell_ranking
 from polars_scorio.display.words.section_words import questions_title, strata_title
 from polars_scorio.display.words.table_words import judge_words
 from polars_scorio.metrics.metric import Metric
@@ -165,7 +166,7 @@ class Call:
 
     def account(self, account: Account) -> list[str]:
         """An account, as lines of this terminal."""
-        return told_lines(self.screen, account, None if self.asked.all else _ROWS)
+        return account_lines(self.screen, account, None if self.asked.all else _ROWS)
 
     def next(self, *commands: str, **changes: object) -> list[str]:
         """The command to type next: the first that asks the same of the log of this call."""
@@ -257,8 +258,8 @@ def summary_answer(reply: Call, story: Story) -> None:
     whole = all(good for what, _, good in said if what != "ids")
     size = f"{size_words(story.verdict.gaps)}{', complete' if whole else ''}"
     biased = story.verdict.bias is not None
-    options = vars(reply.asked)
-    account = worded(story.account, lambda text: command_words(text, options), "alert", "aside")
+    say = partial(command_words, options=vars(reply.asked))
+    account = worded_account(story.account, say, "alert", "aside")
     facts = reply.screen.facts([*_story_facts(reply, story), ("log", size)])
     reply.show([*reply.account(account), "", *facts, *reply.next("check" if biased else "report")])
 
@@ -331,7 +332,7 @@ def describe_answer(reply: Call, rows: pl.DataFrame) -> None:
     facts = reply.screen.facts([*_label_facts(reply), *lacking])
     table = frame_table(rows, _described_columns(rows))
     lines = reply.account(tell_answer(contents_title(contents), None))
-    lines += [*([""] if facts else []), *facts, *reply.account(tell([], [], None, table))]
+    lines += [*([""] if facts else []), *facts, *reply.account(account_from([], [], None, table))]
     reply.show([*lines, *reply.next("check")], rows)
 
 
@@ -441,7 +442,7 @@ def questions_answer(reply: Call, rows: pl.DataFrame, whole: Scope | None) -> No
 
     table = _question_table(reply, rows, question, whole, facts)
     lines = [*reply.account(tell_answer(title, None)), *reply.blocks(rows, block)]
-    lines += [*reply.account(tell([], [], reply.facts(None, reply.cover), table))]
+    lines += [*reply.account(account_from([], [], reply.facts(None, reply.cover), table))]
     reply.show([*lines, *reply.next("questions", format="csv")], rows)
 
 

@@ -53,7 +53,7 @@ from polars_scorio.display.facts.scopes import (
 )
 from polars_scorio.display.media.card import card_svg, write_card
 from polars_scorio.display.media.terminal import Screen, board_lines
-from polars_scorio.display.page import PageCall, made_page, story_card, told_words
+from polars_scorio.display.page import PageCall, account_words, made_page, story_card
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, StoryOptions, read_story
 from polars_scorio.display.table import Table, to_great_table, to_latex
@@ -77,14 +77,14 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     # A file or a pipe gets no progress: it has errors and warnings alone.
     with progress if sys.stderr.isatty() else nullcontext():
         made, refusal = made_page(log.frame.lazy(), roles, order, progress.tell, totals=totals)
-    made = made.worded(lambda text: command_words(text, vars(asked)))
+    made = made.with_words(lambda text: command_words(text, vars(asked)))
     if asked.output == "-":
         print_text(made.markdown())
     else:
         write_whole(Path(asked.output), made.html())
         basis = " \N{MIDDLE DOT} ".join(made.account.basis)
         notes = [f"{alert.title}. {alert.text}" for alert in made.alerts]
-        parts = [told_words(made.account), basis, *notes, made.outcomes]
+        parts = [account_words(made.account), basis, *notes, made.outcomes]
         screen = Screen.from_output()
         lines = [line for part in filter(None, parts) for line in screen.prose(part, indent=0)]
         print_text("\n".join([*lines, asked.output]))
@@ -107,7 +107,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     if not isinstance(story, Story):
         raise story
     write_card(output, card_svg(story_card(story, asked.title or _log_title(asked))))
-    print_text(f"{told_words(story.account)}\n{asked.output}")
+    print_text(f"{account_words(story.account)}\n{asked.output}")
 
 
 def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -291,7 +291,7 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
     if isinstance(story, Story):
         summary_answer(reply, story)
         return None
-    why = command_words(told_words(tell_refusal(story)), vars(asked))
+    why = command_words(account_words(tell_refusal(story)), vars(asked))
     rows_answer(reply, why, coverage, reply.next("describe"), refused=True)
     return story
 

@@ -29,7 +29,7 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import ONE_MODEL
 from polars_scorio.decisions.regressed_questions import case_ids, without_questions
 from polars_scorio.display.facts.gate_facts import ALL, GateFacts, gate_rows, regressed_names
-from polars_scorio.display.media.markdown import markdown_words, told_markdown
+from polars_scorio.display.media.markdown import account_markdown, markdown_words
 from polars_scorio.display.page import Page, PageCall, made_page
 from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.story import StoryOptions
@@ -136,7 +136,7 @@ def write_markdown(path: str, results: Sequence[GateResult]) -> None:
     parts = [results[0].note] if results[0].note else []
     for result in results:
         for gate in result.gates:
-            parts += told_markdown(tell_gate(gate))
+            parts += account_markdown(tell_gate(gate))
         led = {gate_sentence(gate) for gate in result.gates}
         rest = [each for each in result.sentences if each not in led]
         parts += ["\n".join(f"- {markdown_words(each)}" for each in rest)] if rest else []
@@ -244,7 +244,7 @@ def _gate_page(
     made, refusal = made_page(log.frame.lazy(), log._roles, page)
     if refusal is not None:
         raise refusal
-    return made.worded(lambda text: command_words(text, vars(asked)))
+    return made.with_words(lambda text: command_words(text, vars(asked)))
 
 
 def _listed_cases(texts: list[str] | None, dtype: pl.DataType) -> Cases | None:

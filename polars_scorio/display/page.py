@@ -97,10 +97,10 @@ class Page(PageBlocks):
         """The title as plain text."""
         return plain_text(self.account.title.words)
 
-    def worded(self, say: Callable[[str], str]) -> Page:
+    def with_words(self, say: Callable[[str], str]) -> Page:
         """The page in the words of who asked for it: a command has no keywords."""
         alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
-        account = worded(self.account, say, "alert", "lede" if self.refused else "aside")
+        account = worded_account(self.account, say, "alert", "lede" if self.refused else "aside")
         tests = [(asks, p, verdict, say(sentence)) for asks, p, verdict, sentence in self.tests]
         checked = say(self.checked)
         return replace(self, alerts=alerts, account=account, checked=checked, tests=tests)
@@ -128,12 +128,12 @@ def _json_value(value: object) -> object:
     return str(value)
 
 
-def told_words(account: Account) -> str:
+def account_words(account: Account) -> str:
     """Title, numbers and aside without marks."""
     return plain_text(" ".join(filter(None, [account.title.words, account.lede, account.aside])))
 
 
-def worded(account: Account, say: Callable[[str], str], *roles: Tone) -> Account:
+def worded_account(account: Account, say: Callable[[str], str], *roles: Tone) -> Account:
     """An account whose texts of some roles are in the words of who asked for it."""
     said = [
         replace(each, words=say(each.words))

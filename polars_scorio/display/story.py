@@ -109,7 +109,7 @@ class Story:
             sheet = Sheet.from_scope(verdict.main, asked.settings)
             made = cls(log, coverage, asked, verdict, sheet)
             read = made if made.divided else made._read(frame, roles)
-            account, steps = read.telling()
+            account, steps = read.account_and_steps()
         bias = verdict.bias
         account = account if bias is None else with_bias(account, bias.names, bias.sentence)
         account = Account([*account.blocks, *error_alert(verdict.findings)])
@@ -143,7 +143,7 @@ class Story:
         like = population_interval(self.sheet) if one else None
         return replace(made, prices=self._read_prices(frame, roles), like=like)
 
-    def telling(self) -> tuple[Account, Sequence[str]]:
+    def account_and_steps(self) -> tuple[Account, Sequence[str]]:
         """The account of the log, and the steps to take next."""
         if self.divided:
             divided = self.divided_facts()

@@ -212,14 +212,12 @@ class Gated:
         )  # fmt: skip
         gated = cls(facts, name, metric, tests)
         if tests:
-            broke, fixed = (
-                gated.changed(kind, facts.line.model)["question"].cast(pl.String).to_list()
-                for kind in _CHANGES
-            )
+            of_kind = (gated.changed_questions(kind, facts.line.model) for kind in _CHANGES)
+            broke, fixed = (rows["question"].cast(pl.String).to_list() for rows in of_kind)
             gated = replace(gated, gate=replace(facts, broke=broke, fixed=fixed))
         return gated
 
-    def changed(self, kind: str, model: str) -> pl.DataFrame:
+    def changed_questions(self, kind: str, model: str) -> pl.DataFrame:
         """The questions of a candidate that surely became worse ("broken") or better."""
         of_model = pl.col("model").cast(pl.String) == model
         rows = self.changes[kind].filter(of_model, pl.col("qvalue") <= FDR)
@@ -264,7 +262,7 @@ class CaseFacts:
         kind = np.array([0 if name in down else 3 if name in up else 1 if flaky else 2
                          for name, flaky in zip(facts.names, mixed, strict=True)])  # fmt: skip
         order = np.lexsort((before, after - before, kind))
-        broke, fixed = (_case_counts(gated.changed(each, two[1])) for each in _CHANGES)
+        broke, fixed = (_case_counts(gated.changed_questions(each, two[1])) for each in _CHANGES)
         counts, scores = np.bincount(kind, minlength=4).tolist(), np.stack([before, after])
         return cls(gate, two, scores[:, order], counts, broke, fixed, facts.word)
 

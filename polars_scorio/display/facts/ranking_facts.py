@@ -196,7 +196,7 @@ def decided_alone(pairs: pl.DataFrame, confidence: float) -> int:
     return pairs.filter(sure).height if pairs.height > 1 else 0
 
 
-def trails(row: Mapping[str, Any], *, lower_is_better: bool) -> bool:
+def first_is_behind(row: Mapping[str, Any], *, lower_is_better: bool) -> bool:
     """Whether model_a of a comparison is behind: as `better` says, else as the numbers lie."""
     if row["better"] is not None:
         return str(row["better"]) == str(row["model_b"])
@@ -298,7 +298,7 @@ class PairsFacts:
             value = row["ratio" if ratios else "diff"]
             mid, lo, hi = (as_number(each) for each in (value, row["lo"], row["hi"]))
             sides, known = (a, b), value is not None
-            if trails(row, lower_is_better=lower):
+            if first_is_behind(row, lower_is_better=lower):
                 a, b = b, a
                 mid, lo, hi = (1 / mid, 1 / hi, 1 / lo) if ratios else (-mid, -hi, -lo)
             rows.append(Pair(a, b, lo, mid, hi, row["better"] is not None, row["k"], known, sides))
@@ -396,19 +396,19 @@ class Curve:
     @property
     def first(self) -> tuple[int, int]:
         """The verdict from the smallest k on (0: open), and the last k that has it."""
-        return self._stretch(1)
+        return self._verdict_stretch(1)
 
     @property
     def last(self) -> tuple[int, int]:
         """The verdict up to the largest k (0: open), and the first k that has it."""
-        return self._stretch(-1)
+        return self._verdict_stretch(-1)
 
-    def _stretch(self, step: int) -> tuple[int, int]:
+    def _verdict_stretch(self, step: int) -> tuple[int, int]:
         signs = self.better[::step]
         same = signs.size if (signs == signs[0]).all() else int(np.argmax(signs != signs[0]))
         return int(signs[0]), self.k[::step][same - 1]
 
-    def places(self, sign: int) -> str:
+    def verdict_places(self, sign: int) -> str:
         """Every k that has a verdict, 1 or -1, in words; empty without any."""
         (start, until), (end, since) = self.first, self.last
         if start == sign and until == self.k[-1]:

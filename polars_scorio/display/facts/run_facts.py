@@ -74,7 +74,7 @@ class TrainingRun:
         shares, board = wide.select(steps).to_numpy().T.clip(0, 1), Board.from_rows(rows, order)
         return cls(steps, step_places(at), fan, curve, board, name, ends, names, shares, about)
 
-    def turned(self, *, lost: bool) -> list[str]:
+    def turned_questions(self, *, lost: bool) -> list[str]:
         """Questions with a trial that counts at the first step alone, or at the last one alone."""
         one, other = (self.shares[each] for each in ((0, -1) if lost else (-1, 0)))
         return [name for name, gone in zip(self.questions, (one > 0) & (other == 0), strict=True)

@@ -30,13 +30,13 @@ from polars_scorio.display.media.marks import (
     strip_rows,
     text,
     tick_row,
-    touches,
     upright,
+    words_touch,
 )
 from polars_scorio.display.media.tables import (
     grid_lines,
     line_rows,
-    ruled,
+    ruled_lines,
     score_ticks,
     table_html,
 )
@@ -90,7 +90,7 @@ def duel_drawing(
     axis = Axis.spanning([0.0, *(value for value, _ in [*numbers, *dots])], 0.08)
     heads = "".join(f"<span><b>{html_text(each)}</b></span>" for each in sides)
     (lo, lo_words), (mid, mid_words), (hi, hi_words) = ((axis(at), said) for at, said in numbers)
-    near = touches(mid, (lo, hi), 9)
+    near = words_touch(mid, (lo, hi), 9)
     body = level(0, 100, 0.5) + upright(axis(0), 0, 26, "z")
     body += group("ink", level(lo, hi, 16, "z") + dot(mid, 16, 4.5))
     body += text(lo, 40, lo_words, "end" if near else "mid")
@@ -217,7 +217,7 @@ def steps_drawing(
     def y(value: float) -> float:
         return 10 + (100 - axis(value)) / 100 * (height - foot)
 
-    body = ruled(axis, Unit(percent=percent), y) + _step_labels(steps, height - above)
+    body = ruled_lines(axis, Unit(percent=percent), y) + _step_labels(steps, height - above)
     inner = "".join(_line_curve(line, line.at, y) for line in lines)
     marks = "".join(group(hue, dot(at, height - 10, r)) for at, hue, r in dots)
     marks += "".join(group("a", dot(at, y(value), 5)) for at, value in best)
@@ -283,7 +283,7 @@ def plane_drawing(
     def y(score: float) -> float:
         return 10 + (100 - up(score)) / 100 * (height - 44)
 
-    body = ruled(up, unit, y)
+    body = ruled_lines(up, unit, y)
     for tick in ratio_ticks(across):
         body += upright(x(tick), 10, height - 26)
         body += text(x(tick), height - 8, f"{tick:g}", held_at(x(tick)))

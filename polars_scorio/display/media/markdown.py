@@ -26,7 +26,7 @@ def page_markdown(page: PageBlocks) -> str:
     """The page without its pictures and its data, for a terminal."""
     notes = [f"- **{each.title}.** {markdown_words(each.text)}" for each in page.alerts
              if each.text not in page.account.texts("alert")]  # fmt: skip
-    parts = [*told_markdown(page.account, notes)]
+    parts = [*account_markdown(page.account, notes)]
     for section in page.sections:
         if section.title:
             parts.append(f"## {markdown_words(section.title)}")
@@ -48,7 +48,7 @@ def markdown_words(text: str) -> str:
     return _INTERVAL.sub(r"[\1]", markdown_text(plain_text(text)))
 
 
-def told_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
+def account_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
     """Titles, sentences, warnings, tables and clauses, as paragraphs."""
     parts = [
         f"# {markdown_words(each.words)}" for each in account.blocks if isinstance(each, Title)

@@ -181,7 +181,7 @@ def strip(shares: Sequence[float], height: float, label: str) -> str:
     )
 
 
-def touches(place: float, places: Iterable[float], room: float) -> bool:
+def words_touch(place: float, places: Iterable[float], room: float) -> bool:
     """Whether words at one place would touch those at some others."""
     return min(abs(place - each) for each in places) < room
 

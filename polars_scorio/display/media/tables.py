@@ -207,7 +207,7 @@ def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
     return [*labels[:-1], f"{labels[-1]}\N{NO-BREAK SPACE}%" if unit.percent else labels[-1]]
 
 
-def ruled(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
+def ruled_lines(axis: Axis, unit: Unit, y: Callable[[float], float]) -> str:
     """Level lines at the ticks of scores, with their numbers."""
     ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
     return "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words, "on") for at, words in ticks)

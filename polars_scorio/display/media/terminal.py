@@ -308,7 +308,7 @@ def _cut_spans(cell: TextCell, most: int) -> tuple[Span, ...]:
 _WORDS = {"strong": "bold"}
 
 
-def told_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
+def account_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
     """Titles, sentences, the first rows of the table, and clauses."""
     lines = [line for each in account.blocks if isinstance(each, Title)
              for line in _heading_lines(screen, each)]  # fmt: skip

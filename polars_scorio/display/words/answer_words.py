@@ -24,7 +24,7 @@ from polars_scorio.display.facts.question_facts import SolvedFacts
 from polars_scorio.display.facts.ranking_facts import About, AnswerRows, as_number
 from polars_scorio.display.numbers import chance_words, money_text, named
 from polars_scorio.display.phrases import MISSING, count_of, name_list, range_text
-from polars_scorio.display.words.ranking_words import cheapest_title, score_cell, tell
+from polars_scorio.display.words.ranking_words import account_from, cheapest_title, score_cell
 
 _LISTED = 8  # questions in a sentence
 NO_PAIR = "Nothing to compare: no stratum has two models."
@@ -36,7 +36,7 @@ def tell_answer(
 ) -> Account:  # fmt: skip
     """A sentence, what it is about, and a table."""
     heads = [Title(f"{place}: {title}" if place else title, chip, mark=mark)]
-    return tell(heads, [("plain", plain)], about, *([] if table is None else [table]))
+    return account_from(heads, [("plain", plain)], about, *([] if table is None else [table]))
 
 
 def known_texts(say: Callable[[float], str], values: Iterable[float | None]) -> list[str]:

@@ -30,7 +30,7 @@ from polars_scorio.display.phrases import (
     text_list,
     without_stratum,
 )
-from polars_scorio.display.words.ranking_words import basis, gap_cell, gap_words, tell
+from polars_scorio.display.words.ranking_words import account_from, basis_words, gap_cell, gap_words
 
 _LISTED = 10  # questions of a clause
 _SIDES: dict[str, tuple[str, Style, Mood]] = {
@@ -54,8 +54,8 @@ def tell_gate(facts: GateFacts) -> Account:
     clauses = [Text("clause", each) for each in gate_clauses(facts)]
     title, row, note = gate_title(facts), facts.worst, Text("note", _gate_note(facts))
     if row["baseline"] is None and row["at_least"] is None:  # there are no differences
-        return tell([title], said, facts.about, *clauses)
-    return tell([title], said, facts.about, _gate_table(facts), note, *clauses)
+        return account_from([title], said, facts.about, *clauses)
+    return account_from([title], said, facts.about, _gate_table(facts), note, *clauses)
 
 
 def gate_title(facts: GateFacts) -> Title:
@@ -325,7 +325,7 @@ def gate_steps(facts: GateFacts) -> list[str]:
 def gate_sentence(facts: GateFacts) -> str:
     """A gate in one paragraph, for a file that a program reads."""
     numbers = _gate_lede(facts).rstrip(".") or "The difference is unknown"
-    about = f"{numbers} ({', '.join(basis(facts.about))})."
+    about = f"{numbers} ({', '.join(basis_words(facts.about))})."
     place = f"{facts.place}: " if facts.place else ""
     return plain_text(" ".join([place + gate_title(facts).words, about, *gate_clauses(facts)]))
 

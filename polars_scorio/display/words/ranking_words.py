@@ -67,7 +67,7 @@ _FAMILIES = {
 }
 
 
-def basis(about: About) -> list[str]:
+def basis_words(about: About) -> list[str]:
     """Metric, confidence and family, and the questions that the numbers are about."""
     level = f"{100 * about.confidence:.10g} %"
     if not about.confidence:  # nothing is estimated
@@ -80,14 +80,14 @@ def basis(about: About) -> list[str]:
     return [*filter(None, (metric, margin, sure, about.looks, about.judged, about.target))]
 
 
-def tell(
+def account_from(
     titles: Sequence[Title], said: Sequence[tuple[Tone, str]], about: About | None, *after: Block
 ) -> Account:
     """Titles, sentences, what they are about, and what stands below them."""
     few = "" if about is None or not about.few else f" on {about.few}"
     titles = [replace(each, chip=each.chip + few * bool(each.mood)) for each in titles]
     texts = [Text(role, words) for role, words in said if words]
-    about_words = [] if about is None else [Text("basis", each) for each in basis(about)]
+    about_words = [] if about is None else [Text("basis", each) for each in basis_words(about)]
     kept = [each for each in after if not isinstance(each, Text) or each.words]
     return Account([*titles, *texts, *about_words, *kept])
 
@@ -106,7 +106,7 @@ def tell_ranking(facts: RankingFacts) -> Account:
     if facts.paired:
         said = [("lede", _ranking_lede(facts)), ("aside", _ranking_aside(facts))]
     title, note = ranking_title(facts), Text("note", _ranking_note(facts))
-    return tell([title], said, facts.about, ranking_table(facts), note)
+    return account_from([title], said, facts.about, ranking_table(facts), note)
 
 
 def ranking_title(facts: RankingFacts) -> Title:
@@ -391,7 +391,7 @@ def tell_divided(facts: Divided) -> Account:
     ]
     percent = all(board.unit.percent for board in facts.boards.values())
     table = interval_table("parts", "", facts.about.metric, lines, percent=percent)
-    return tell([Title(said, "not compared")], [], facts.about, table)
+    return account_from([Title(said, "not compared")], [], facts.about, table)
 
 
 def divided_steps(facts: Divided) -> list[str]:
@@ -408,7 +408,7 @@ def tell_one_model(facts: OneModel) -> Account:
         ("aside", _flaky_words(facts)),
     ]
     note = "More trials narrow the first interval, more questions the second." if facts.like else ""
-    return tell([title], said, facts.about, one_model_table(facts), Text("note", note))
+    return account_from([title], said, facts.about, one_model_table(facts), Text("note", note))
 
 
 def _one_model_title(facts: OneModel) -> str:
@@ -513,7 +513,7 @@ def tell_pairs(facts: PairsFacts) -> Account:
     said = curve_sentences(facts.curves, facts.about.confidence) or [_pairs_title(facts)]
     titles = [Title((f"{facts.place}: " if facts.place else "") + each) for each in said]
     bounded = "" if facts.bracket is None else bracket_sentence(*facts.bracket)
-    return tell(titles, [("plain", bounded)], facts.about, _pairs_table(facts))
+    return account_from(titles, [("plain", bounded)], facts.about, _pairs_table(facts))
 
 
 def _pairs_title(facts: PairsFacts) -> str:

@@ -18,7 +18,12 @@ from polars_scorio.display.facts.ranking_facts import Curve
 from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, StepQuestions, TrainingRun
 from polars_scorio.display.numbers import Unit, named
 from polars_scorio.display.phrases import all_of, count_of, short_name, step_words
-from polars_scorio.display.words.ranking_words import gap_cell, interval_table, score_cell, tell
+from polars_scorio.display.words.ranking_words import (
+    account_from,
+    gap_cell,
+    interval_table,
+    score_cell,
+)
 from polars_scorio.display.words.section_words import question_lists, strips_drawing
 
 
@@ -42,7 +47,7 @@ def tell_run(run: TrainingRun) -> Account:
     numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
     against = f"step {last} against step {first}"
     about = replace(run.about, metric=against, family="curve", errored=False)
-    return tell(
+    return account_from(
         [title], [("lede", numbers), ("aside", _reach_words(run))], about, _steps_table(run)
     )
 
@@ -53,7 +58,7 @@ def steps_title(curve: Curve) -> str:
     if start * end < 0:
         moves = ["up" if diff > 0 else "down" for diff in (curve.diff[0], curve.diff[-1])]
         return f"Pass@{until} is {moves[0]}, Pass@{curve.k[-1]} is {moves[1]}."
-    gains, losses, than = curve.places(1), curve.places(-1), f"than step {first} "
+    gains, losses, than = curve.verdict_places(1), curve.verdict_places(-1), f"than step {first} "
     if not gains and not losses:
         return f"Nothing is decided between step {first} and step {last}."
     parts = [f"better {than}{gains}"] if gains else []
@@ -63,7 +68,7 @@ def steps_title(curve: Curve) -> str:
 
 def _reach_words(run: TrainingRun) -> str:
     """Sentence on the questions that the last step never gets right, and those that are new."""
-    lost, new = (len(run.turned(lost=lost)) for lost in (True, False))
+    lost, new = (len(run.turned_questions(lost=lost)) for lost in (True, False))
     (first, last), word = run.curve.steps, run.fan.word
     if not lost + new:
         return ""
@@ -98,7 +103,8 @@ def gains_table(curve: Curve) -> TableBlock:
 def gains_section(curve: Curve) -> Section:
     """The gain at each k, of the last step over the first one."""
     first, last = curve.steps
-    moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
+    gains, losses = curve.verdict_places(1), curve.verdict_places(-1)
+    moves = [("gains", gains), ("loses", losses)][:: curve.first[0] or 1]
     said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
     title = f"Step {last} {said or 'neither gains nor loses beyond chance'}."
     words = (f"Step {last} minus step {first} in Pass@k, in points. The {curve.level} intervals "
@@ -168,7 +174,7 @@ def step_questions_section(facts: StepQuestions) -> Section:
     strips = strips_drawing(
         "steps" if len(run.steps) <= 20 else "many steps", rows, run.shares, sides
     )
-    gone, new = run.turned(lost=True), run.turned(lost=False)
+    gone, new = run.turned_questions(lost=True), run.turned_questions(lost=False)
     names = ("Out of reach", "Came into reach")
     title = f"{count_of(len(gone), 'question')} went out of reach, {len(new):,} came into reach."
     if word != "right":

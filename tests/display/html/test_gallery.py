@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.page import Page, told_words
+from polars_scorio.display.page import Page, account_words
 from polars_scorio.display.table import markdown_text
 from tests.display.html.logs import Checked, drawn_sections, models, page_of, retried
 from tests.documents import ROOT
@@ -167,7 +167,7 @@ def told_first() -> str:
     for name in GALLERY:
         page = first_page(name)[0]
         rows.append(
-            f"| {name} | {page.account.title.chip} | {markdown_text(told_words(page.account))} |"
+            f"| {name} | {page.account.title.chip} | {markdown_text(account_words(page.account))} |"
         )
     return "# What pages tell first\n\nWritten by code.\n\n" + "\n".join(rows) + "\n"
 

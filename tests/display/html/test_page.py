@@ -190,7 +190,7 @@ def test_all_tests_of_the_trials_are_in_a_fold_of_the_foot():
     assert "<summary>Tests of the trials</summary>" in foot
     assert "Did the number of trials depend on the outcomes?" in foot
     assert '<td class="n">alarm</td>' in foot
-    worded = page.worded(lambda text: text.replace("first=1", "--first 1"))
+    worded = page.with_words(lambda text: text.replace("first=1", "--first 1"))
     assert any("--first 1" in found for *_, found in worded.tests)
 
 

@@ -12,7 +12,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.log_verdict import numbered_models
 from polars_scorio.display.media.card import card_svg
-from polars_scorio.display.media.terminal import Screen, told_lines
+from polars_scorio.display.media.terminal import Screen, account_lines
 from polars_scorio.display.page import PageCall, finding_table, made_page, story_card
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, StoryOptions, read_story
@@ -98,7 +98,10 @@ def test_an_alarm_that_scores_are_biased_is_the_title_and_the_finding_follows():
     assert page.account.lede.startswith(f"As the rows stand: {silent.account.title.words} ")
     assert page.account.aside.startswith("ada: all ")
     assert "every score is biased: first=1 counts the first trial" in page.account.aside
-    assert "--first 1 counts" in page.worded(lambda text: text.replace("first=", "--first ")).html()
+    assert (
+        "--first 1 counts"
+        in page.with_words(lambda text: text.replace("first=", "--first ")).html()
+    )
     top, _, foot = page.html().partition("<footer>")
     assert top.count("ended with 1 success (p") == 1
     assert foot.count("ended with 1 success (p") == 1  # in the table of all tests
@@ -148,7 +151,7 @@ def test_every_medium_says_below_its_title_that_one_model_has_more_errors():
     *_, story = read_story(timed_out().lazy(), Roles(success=("right",)), asked)
     assert isinstance(story, Story)
     said = "Errors count as failures: 34 % of m01, 0.0 % of m00"
-    lines = " ".join(told_lines(Screen(), story.account, 15))
+    lines = " ".join(account_lines(Screen(), story.account, 15))
     notebook = finding_table(timed_out().lazy(), Roles(success=("right",)), asked)
     for medium in (lines, card_svg(story_card(story)), notebook):
         text = " ".join(unescape(re.sub("<[^>]+>", " ", medium)).split())
