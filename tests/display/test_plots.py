@@ -89,7 +89,9 @@ def test_a_picture_is_written_without_a_browser(log, kind, tmp_path):
 
 @every_kind
 def test_an_empty_log_gives_an_empty_picture(log, kind):
-    assert KINDS[kind](plot_of(log.clear())).data.values == []
+    picture = KINDS[kind](plot_of(log.clear()))
+    assert picture.data.values == []
+    assert picture.title.subtitle[-1] == "no questions"
 
 
 WRONG_OPTIONS = [

@@ -98,6 +98,8 @@ def target_words(intervals: str) -> str:
 
 def question_count(facts: RowFacts) -> str:
     """How many questions there are, and trials of each."""
+    if not facts.sizes:
+        return "no questions"
     *units, each = (_range_words(values, unit) for unit, values in facts.sizes.items())
     return f"{' in '.join(units)}, {each} per question"
 
