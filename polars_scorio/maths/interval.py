@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _DOUBLED = 4.0  # of the variance: the uniform prior may at most double the width
 _UNSEEN = 1.15  # least factor where the counts do not show the variance
 _NO_WEIGHT = 1e-14  # of a population; 1e-9 moves ends by up to 3e-6 where all trials agree
-_GROUPS, _ROWS, _STATES = 256, 2**16, 512  # in a block
+_GROUPS, _ROWS, _STATES = 512, 2**16, 512
 _CACHED = 8  # arrays of a cache that a block may fill
 _ALIKE = 1e-9  # relative difference of numbers of questions that are the same
 _ROUNDING = 1e-12  # of a difference of squares
