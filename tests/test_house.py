@@ -59,7 +59,6 @@ FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {
     "counting/engine_frames.py",
     "counting/label_sample.py",
-    "metrics/votes.py",
 }
 
 

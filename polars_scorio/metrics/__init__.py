@@ -17,8 +17,8 @@ from polars_scorio.metrics.thresholds import (
     mg_pass_at_k,
     tail_pass,
     threshold_spectrum_at_k,
+    vote_at_k,
 )
-from polars_scorio.metrics.votes import vote_at_k
 from polars_scorio.metrics.weighted import avg, bayes
 
 __all__ = [
