@@ -21,7 +21,7 @@ NAMES = {page: page.relative_to(GUIDE.parent).with_suffix("").as_posix() for pag
 PAGES = [pytest.param(page, id=name) for page, name in NAMES.items()]
 GUIDE_PAGES = [pytest.param(page, id=NAMES[page]) for page in WRITTEN if GUIDE in page.parents]
 # These pages run a pytest, or simulate, for more than a second.
-SLOW = {"guide/gate", "guide/metrics/your_own", "guide/reports"}
+SLOW = {"guide/gate", "guide/your_own", "guide/reports"}
 RUN = [
     pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
     for page, name in NAMES.items()

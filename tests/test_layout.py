@@ -27,7 +27,7 @@ FLOORS = [
     {"decisions"},
     {"display"},
     {"accessors"},
-    {"logs"},
+    {"logs", "testing"},
     {"command_line"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.testing import check_metric
 
 ROWS = pl.DataFrame({"model": "ada", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
 LOG = ROWS.with_columns(usd=pl.Series([3.0, 1.0, 1.0, 1.0]))
@@ -47,3 +48,8 @@ def test_costs_have_calibrated_numbers_of_one_look_alone(metric, options):
 def test_published_posteriors_stand_beside_costs_if_nobody_says_a_word():
     report = LOG.scorio(trial=None, cost="usd").report(ps.bayes(), ps.mean_cost())
     assert report["inference"].to_list() == ["posterior", "calibrated"]
+
+
+def test_metrics_of_costs_keep_the_contract():
+    costs = ps.mean_cost(), ps.cost_per_success(), ps.cost_to_solve([1, 2])
+    check_metric(*costs, cost=1 + pl.col("question") + pl.col("trial") / 4)
