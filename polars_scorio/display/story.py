@@ -186,7 +186,7 @@ class Story:
         rows = sheet.board.rows_of(lead_rows(main))
         known = rows.select("errored", "trials", "lo_missing", "hi_missing").rows()
         words = [
-            f"{errored:,} of {trials:,}" + f": to {sheet.board.unit.score(most)}" * bool(errored)
+            f"{errored:,} of {trials:,}{f': to {sheet.board.unit.score(most)}' if errored else ''}"
             for errored, trials, _, most in known
         ]
         readings = {**main.readings, "anything they could have been": main.pairs}

@@ -106,6 +106,19 @@ def test_no_room_but_words_holds_a_sentence():
     assert {path for path, said in found.items() if said} == of_help
 
 
+def test_a_condition_is_written_as_one():
+    """`words if known else ""`, not `words * bool(known)`."""
+    found = {
+        f"{relative_name(path)}: {ast.unparse(node)}"
+        for room in ("display", "command_line")
+        for path in modules_of(room)
+        for node in syntax_nodes(path)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        if ast.unparse(node.right).startswith("bool(")
+    }
+    assert found == set()
+
+
 def test_the_test_of_sentences_finds_those_of_words():
     (path,) = [each for each in modules_of("display/words") if each.stem == "gate_words"]
     assert len(list(sentences(path))) > 3

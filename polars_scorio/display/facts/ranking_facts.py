@@ -420,7 +420,8 @@ class Curve:
             for k, each in zip(self.k, self.better, strict=True)
             if each == sign and low < k < high
         ]
-        parts = [f"up to k = {low}"] * bool(low) + [f"at k = {text_list(inside)}"] * bool(inside)
+        parts = [f"up to k = {low}"] if low else []
+        parts += [f"at k = {text_list(inside)}"] if inside else []
         return text_list([*parts, *([f"from k = {high} on"] if high < math.inf else [])])
 
 

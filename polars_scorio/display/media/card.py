@@ -163,8 +163,11 @@ def _difference_rows(
             for a, b, hue in zones
         ),
         f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
-        *[_text_element(edge, top - 8, 17, words, _SOFT, anchor="start" if lower else "end")]
-        * bool(margin),
+        *(
+            [_text_element(edge, top - 8, 17, words, _SOFT, anchor="start" if lower else "end")]
+            if margin
+            else []
+        ),
         *_interval_rows(rows, axis, top, 0),
         *_axis_line(axis, labels),
     ]

@@ -154,7 +154,7 @@ def _stratum_line(
         else:
             grey[hue] += [axis(mid)] * math.isfinite(mid)
     points = "".join(group(hue, dots(xs, 22.5)) for hue, xs in grey.items() if xs)
-    body = f'<use href="#strata-grid"/>{stretched(44, points) * bool(points)}{body}'
+    body = f'<use href="#strata-grid"/>{stretched(44, points) if points else ""}{body}'
     label = f'<bdi title="{escape(name)}">{escape(short_name(name, 28))}</bdi>'
     beside = html_text(words.words)
     beside = f"<b>{beside}</b>" if words.style and beside else beside
@@ -296,7 +296,7 @@ def plane_drawing(
         at, left, right = map(x, amounts)
         marks = upright(at, y(hi), y(lo), "ci t") + level(left, right, y(mid), "ci t")
         drawn += group(hue, marks + dot(at, y(mid), 6.5))
-        drawn += _point_name(name, at, (y(hi), y(lo)), taken) * bool(name)
+        drawn += _point_name(name, at, (y(hi), y(lo)), taken) if name else ""
     stairs = stretched(height, group("ink", path(line, "ln t")))
     return picture(height, body + stairs + drawn, label)
 
@@ -372,7 +372,7 @@ def cases_drawing(
     marks, key, at, whole = "", "", 0.0, sum(number for *_, number in parts)
     for kind, words, number in parts:
         wide = 100 * number / whole
-        marks += box(at, at + wide, 4, 5, kind) * bool(number)
+        marks += box(at, at + wide, 4, 5, kind) if number else ""
         swatch = f'<svg class="sw" aria-hidden="true">{box(0, 100, 0, 10, kind)}</svg>'
         key += f"<span>{swatch}<b>{number:,}</b> {words}</span>"
         at += wide

@@ -328,7 +328,7 @@ def account_lines(screen: Screen, account: Account, most: int | None) -> list[st
 
 
 def _heading_lines(screen: Screen, title: Title) -> list[str]:
-    mark = title.chip.removeprefix("gate: ").upper() * bool(title.mark)
+    mark = title.chip.removeprefix("gate: ").upper() if title.mark else ""
     head: TextCell = [("  ", ""), (mark, title.mark), ("  ", "")] if mark else ""
     return screen.prose([(title.words, "bold")], first=head)
 

@@ -102,14 +102,14 @@ def gap_alerts(gaps: LogGaps) -> list[Alert]:
     )
     dropped = gaps.missing == "drop"
     texts = [
-        ("Identical models", same * bool(gaps.identical)),
+        ("Identical models", same if gaps.identical else ""),
         *(("Runs of one model?", numbered_words(*each)) for each in gaps.numbered),
         ("Missing questions", _lacking_words(gaps)),
         ("Missing questions of steps", _uneven_words(gaps)),
-        ("Few questions", few * (gaps.questions < FEW_QUESTIONS)),
+        ("Few questions", few if gaps.questions < FEW_QUESTIONS else ""),
         ("Missing models", _partial_words(gaps)),
         ("Unfinished runs", _unfinished_words(gaps)),
-        ("Skipped runs", stopped * bool(gaps.skipped)),
+        ("Skipped runs", stopped if gaps.skipped else ""),
         ("Dropped trials" if dropped else "Missing outcomes", _outcomeless_words(gaps)),
         _repeated_words(gaps),
         _trials_words(gaps),
@@ -156,7 +156,7 @@ def _lacking_words(gaps: LogGaps) -> str:
         f"{gaps.questions:,} questions, which some model lacks. If these are hard, all models look "
         "better than they are."
     )
-    return said * bool(gaps.lacking)
+    return said if gaps.lacking else ""
 
 
 def _uneven_words(gaps: LogGaps) -> str:
@@ -169,7 +169,7 @@ def _uneven_words(gaps: LogGaps) -> str:
         f"have ({lacking}). {numbers} skip {gaps.unshared:,} of {gaps.questions:,} questions, "
         "which some step lacks."
     )
-    return said * bool(gaps.steps)
+    return said if gaps.steps else ""
 
 
 def _partial_words(gaps: LogGaps) -> str:
@@ -180,7 +180,7 @@ def _partial_words(gaps: LogGaps) -> str:
         f"Not all {gaps.models:,} models were run on {name_list(partial)}. Overall scores skip "
         "these strata."
     )
-    return said * bool(partial)
+    return said if partial else ""
 
 
 def _unfinished_words(gaps: LogGaps) -> str:
@@ -189,7 +189,7 @@ def _unfinished_words(gaps: LogGaps) -> str:
         f"The tool planned more trials than the log has ({text_list(parts)}). Trials that are "
         "missing may be the hard ones."
     )
-    return said * bool(parts)
+    return said if parts else ""
 
 
 _HANDLED = {  # missing outcomes
@@ -203,7 +203,7 @@ def _outcomeless_words(gaps: LogGaps) -> str:
     handled = _HANDLED.get(str(gaps.missing), f"They count as category {gaps.missing!r}.")
     trials = count_of(sum(number for _, number in gaps.without_outcome), "trial")
     said = f"{trials} without an outcome ({number_list(gaps.without_outcome)}). {handled}"
-    return said * bool(gaps.without_outcome)
+    return said if gaps.without_outcome else ""
 
 
 def _repeated_words(gaps: LogGaps) -> tuple[str, str]:

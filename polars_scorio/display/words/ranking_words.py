@@ -85,7 +85,7 @@ def account_from(
 ) -> Account:
     """Titles, sentences, what they are about, and what stands below them."""
     few = "" if about is None or not about.few else f" on {about.few}"
-    titles = [replace(each, chip=each.chip + few * bool(each.mood)) for each in titles]
+    titles = [replace(each, chip=each.chip + few) if each.mood else each for each in titles]
     texts = [Text(role, words) for role, words in said if words]
     about_words = [] if about is None else [Text("basis", each) for each in basis_words(about)]
     kept = [each for each in after if not isinstance(each, Text) or each.words]
@@ -234,7 +234,7 @@ def _ranking_note(facts: RankingFacts) -> str:
     if board.first_tier.all():
         note = "No model was shown to be better than another."
     lines = " Below a line, each model is worse than at least one above it."
-    note += lines * bool(board.tier_starts.any())
+    note += lines if board.tier_starts.any() else ""
     note += " A model without a rank may stand anywhere." if board.without_rank else ""
     if facts.selected is None:
         return note
@@ -247,7 +247,7 @@ def _tier_words(facts: RankingFacts) -> str:
     """The meaning of tiers, where there are several."""
     tiers = int(facts.board.tier.max(initial=0))
     said = f"{tiers:,} tiers; each model is worse than one in the tier above."
-    return said * (tiers > 1 and len(facts.board.models) > 2)
+    return said if tiers > 1 and len(facts.board.models) > 2 else ""
 
 
 def ranking_table(facts: RankingFacts) -> TableBlock:

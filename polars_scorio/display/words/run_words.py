@@ -186,7 +186,7 @@ def step_questions_section(facts: StepQuestions) -> Section:
     rate = f"{100 * FDR:g} % false discoveries"
     alone = "One question alone hardly ever shows that it went out of reach; many together do."
     words = f"Every question, every step. Full colour: {word} in all trials."
-    tested = f"{moved}, each by a test of its own ({rate}). {alone * bool(gone)}".strip()
+    tested = f"{moved}, each by a test of its own ({rate}). {alone if gone else ''}".strip()
     return Section("questions", title, [words, tested], [strips, *question_lists(turned)])
 
 

@@ -48,7 +48,7 @@ def pairs_section(facts: AllPairs) -> Section:
     decided = sum(sure for *_, sure in facts.pairs)
     title = f"{decided:,} of {every:,} pairs are decided."
     if whole < _FEWEST:
-        return Section("pairs", title * (every > 1))
+        return Section("pairs", title if every > 1 else "")
     said = ("Filled: the model of the row is better than the model of the column, beyond chance; "
             "pale: undecided. The columns have the order of the "
             f"rows.{first_of_many(len(models), whole)}"
