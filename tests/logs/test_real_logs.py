@@ -79,7 +79,7 @@ def test_inspect_ai_letters(name, scorer):
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_inspect_ai_headers_without_samples(name):
-    with pytest.raises(ValueError, match=f"{name}: .*found a (header alone|run without a trial)"):
+    with pytest.raises(ValueError, match=f"{name}: .*found (only a header|a run without a trial)"):
         ps.logs.inspect_ai(INSPECT / name)
 
 
