@@ -58,7 +58,7 @@ def frontier(
         )
     named_model(trials, "frontier")
     # The correlation of cost and success is beside the cost of a success.
-    beside = [cost_per_success()] * (view_of(metric, trials) == "success")
+    beside = [cost_per_success()] if view_of(metric, trials) == "success" else []
     asked = [metric, mean_cost(), *beside]
     request = Request.from_trials(trials, asked, target=target, confidence=confidence)
     questions = aligned_questions(unmatched)

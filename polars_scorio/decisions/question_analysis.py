@@ -193,7 +193,7 @@ def question_analysis(
         if trials.cluster is None:
             raise ValueError('per="cluster" needs clusters: name their column with cluster=')
         unit = {trials.cluster.name: trials.cluster.dtype}
-    names = [*["questions"] * (per == "cluster"), "models"]
+    names = ["questions", "models"] if per == "cluster" else ["models"]
     numbers = dict.fromkeys(names, pl.UInt32())
     schema = result_schema(trials.strata, unit, numbers, _QUESTION_COLUMNS)
     request = average_request(trials, w)

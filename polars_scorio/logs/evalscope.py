@@ -42,7 +42,7 @@ _REPORT = "reports/<model>/<benchmark>.json of evalscope, with metrics"
 SETTINGS = ("generation_config", "dataset_args", "limit", "repeats")
 _USABLE = {"success", "fallback", "degraded"}
 _ABSENT = "errored"  # the status of a generation without a line
-_LONG = {"messages", "agent_trace", "input"}  # fields of lines, which keep= does not find
+_LONG_FIELDS = {"messages", "agent_trace", "input"}  # fields of lines, which keep= does not find
 _ALIASES = {"acc": "accuracy"}  # the name in new reports
 _MOST = 1_000  # planned generations for each line
 _COLUMNS = {
@@ -217,7 +217,7 @@ def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError(f"the value is {score['value']!r}")
     if "battle_result" in (score.get("metadata") or {}):
         raise ValueError("a battle of two models, which is no outcome of one model")
-    return {name: value for name, value in line.items() if name not in _LONG}
+    return {name: value for name, value in line.items() if name not in _LONG_FIELDS}
 
 
 def _score_name(

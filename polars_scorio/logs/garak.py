@@ -29,7 +29,11 @@ SETTINGS = ("eval_threshold", "system_prompt", "generators")
 _SENT, _JUDGED = 1, 2  # the status of an attempt, which has a line of each
 _THRESHOLD = 0.5  # of garak
 _TARGET = "target", "model"  # what it is called; in old versions
-_LONG = {"outputs", "conversations", "reverse_translation_outputs"}  # fields that are not kept
+_LONG_FIELDS = {
+    "outputs",
+    "conversations",
+    "reverse_translation_outputs",
+}  # fields that are not kept
 _HIT, _RESISTED = "hit", "resisted"
 _COLUMNS = {
     "probe": pl.String,
@@ -147,7 +151,7 @@ class _Report:
                 raise ValueError(f"the attempt {line['uuid']!r} is judged twice")
             if known is None or line["status"] == _JUDGED:
                 count = len(line["outputs"])
-                short = {name: value for name, value in line.items() if name not in _LONG}
+                short = {name: value for name, value in line.items() if name not in _LONG_FIELDS}
                 self.attempts[line["uuid"]] = {**short, "generations": count}
                 self.detectors[line["probe_classname"]].update(
                     dict.fromkeys(line.get("detector_results") or {})

@@ -38,7 +38,7 @@ _SEED = re.compile(r"output-rs(\d+)\.jsonl$")
 _WHOLE = re.compile(r"output(-rs\d+)?\.jsonl$")
 _SEEDS = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 _VERDICT = re.compile(r"\*{0,2}judgement\*{0,2}\s*:[\s*]*(\w*)", re.IGNORECASE)
-_LONG = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
+_LONG_FIELDS = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
 _COLUMNS = {
     "benchmark": pl.String,
     "subset": pl.String,
@@ -165,7 +165,7 @@ def _outcome_lines(file: Path, metric: str | None, texts: dict[Path, list[str]])
             subset = str(line.get("subset_for_metrics") or "")
             rows.append((file.parent.name, subset, len(rows), trial, _line_outcome(line, metric)))
             texts[file].append(json_text([line.get(key) for key in ("problem", "expected_answer")]))
-            records.append({key: value for key, value in line.items() if key not in _LONG})
+            records.append({key: value for key, value in line.items() if key not in _LONG_FIELDS})
     run = Run(
         name=name.removesuffix(".jsonl"),
         keys={"benchmark": file.parent.name},

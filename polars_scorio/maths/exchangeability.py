@@ -58,7 +58,7 @@ class CheckResult(NamedTuple):
     value: int | None = None  # what numbers of successes share: a divisor, or the outcomes
 
 
-FEW = CheckResult(None, f"fewer than {FEWEST} questions can be used")
+TOO_FEW_QUESTIONS = CheckResult(None, f"fewer than {FEWEST} questions can be used")
 _EQUAL = CheckResult(None, "equal numbers of trials")
 
 
@@ -145,7 +145,7 @@ def copies_by_counts(states: States, share: int = 1) -> list[CheckResult]:
     p = np.minimum(1.0, share * number * p)
     numbers = zip(*(each.tolist() for each in (few, long, p, asked, times)), strict=True)
     return [
-        FEW if rare else
+        TOO_FEW_QUESTIONS if rare else
         CheckResult(None, f"a question has more than {_MOST_COUNTED:,} trials") if beyond else
         CheckResult(None, "no common divisor of the numbers of trials") if not d else
         CheckResult(chance, "", "counts", None, None, int(questions), (), d)
@@ -314,7 +314,7 @@ def differing_runs(present: Flags, success: Flags) -> list[RunResult]:
     rates = successes / np.maximum(trials, 1)
     for place, questions in enumerate((n > 0).sum(1).tolist()):
         if questions < FEWEST or not named[place]:
-            why = FEW if questions < FEWEST else CheckResult(None, "ids name no runs")
+            why = TOO_FEW_QUESTIONS if questions < FEWEST else CheckResult(None, "ids name no runs")
             results.append(RunResult(why))
             continue
         q, freedom = _cochran_q(t[place], sigma[place], spread[place], n[place])
@@ -368,7 +368,7 @@ def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
     if not n.size or n.min() == n.max():
         return _EQUAL
     if questions.sum() < FEWEST:
-        return FEW
+        return TOO_FEW_QUESTIONS
     least, short = int(n.min()), n < n.max()
     result = CheckResult(1.0, questions=int(questions[short].sum()))
     ended, several = (n[short], c[short]), least < n[short].max()
@@ -453,7 +453,7 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
         return CheckResult(None, "ids do not tell which trial was the last")
     mixed = largest < n
     if mixed.sum() < FEWEST:
-        return FEW
+        return TOO_FEW_QUESTIONS
     rates, observed = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
     tails, expected = count_tails(rates, observed), float(rates.sum())
     return CheckResult(
@@ -502,7 +502,7 @@ def stopping_by_order(present: Flags, success: Flags) -> CheckResult:
     if not n.size or n.min() == n.max():
         return _EQUAL
     if n.size < FEWEST:
-        return FEW
+        return TOO_FEW_QUESTIONS
     stops = stops_of(n, c)
     states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
     chance = passing_chances(states[:, 0], states[:, 1], stops)[which.reshape(-1)]
@@ -538,7 +538,7 @@ def _unequal_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
     if not n.size or n.min() == n.max():
         return _EQUAL
     if questions.sum() < FEWEST:
-        return FEW
+        return TOO_FEW_QUESTIONS
     fewer, rate = n < n.max(), c / n
     low, high = (float(np.average(rate[kind], weights=questions[kind])) for kind in (fewer, ~fewer))
     p = difficulty_p_value(n, c, questions)
@@ -593,7 +593,7 @@ def repeated_questions(present: Flags, success: Flags) -> tuple[CheckResult, Fla
     size = np.bincount(same)[same]
     distinct = (size > 1) & (ways > _TOLD_APART * size**2)
     if questions < FEWEST:
-        return FEW, repeats
+        return TOO_FEW_QUESTIONS, repeats
     if not distinct.any():
         return CheckResult(None, "too few trials to distinguish questions"), repeats
     expected = float(((size - 1) / (2 * ways))[distinct].sum())
@@ -676,7 +676,7 @@ def labels_by_difficulty(counts: LabelCounts, questions: Ints) -> CheckResult:
     if not without:
         return CheckResult(None, "all trials have a label")
     if min(with_label, without) < FEWEST:
-        return FEW
+        return TOO_FEW_QUESTIONS
     weight, score = questions * (n > 1), np.zeros(n.size)
     for trials, labels, itself in ((right, labels_right, 1), (wrong, labels_wrong, 0)):
         rest = (right - itself) / np.maximum(n - 1, 1)

@@ -98,14 +98,14 @@ class ErroredLog:
         lost = self.counts.filter(pl.col(self.trials.category.name).is_null())
         solved = [pl.lit(value=False)]
         if self.trials.model is None:
-            solved += [pl.lit(value=True)] * bool(lost.collect().height)
+            solved += [pl.lit(value=True)] if lost.collect().height else []
         else:
             model = pl.col(self.trials.model.name)
             names = lost.select(model.unique().sort()).collect().to_series().to_list()
             alone = names if each and baseline is None else [baseline] * each
-            solved += [pl.lit(value=True)] * bool(names)
+            solved += [pl.lit(value=True)] if names else []
             solved += [model == pl.lit(name) for name in alone if len(names) > 1]
-            solved += [model != pl.lit(baseline)] * (baseline is not None and len(names) > 1)
+            solved += [model != pl.lit(baseline)] if baseline is not None and len(names) > 1 else []
         return [Study(collected_rows(self.filled(one), 0)) for one in solved]
 
     def rows(

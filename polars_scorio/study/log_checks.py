@@ -302,7 +302,7 @@ class LogChecks:
             parts = zip(self.trials.strata, strata[place], strict=False)
             where = ", ".join(f"{name}={value!r}" for name, value in parts)
             number = int(result.observed or 0) - 1
-            beside = f", and {number:,} more pair{'s' * (number > 1)}," * bool(number)
+            beside = f", and {number:,} more pair{'s' * (number > 1)}," if number else ""
             named = " and ".join(map(repr, pairs[place]))
             return (
                 f"{where}{': ' * bool(where)}questions {named}{beside} have equal outcomes in all "

@@ -109,7 +109,7 @@ def wide_columns(
     """
     columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
-        beside = ["mu"] * (means and metric.headline != "mu")
+        beside = ["mu"] if means and metric.headline != "mu" else []
         for k in metric.row_sizes:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))

@@ -160,14 +160,14 @@ class CostSums(ViewSubject):
         ]
         largest = np.where(n >= _DOMINANT_FROM, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
         groups = keys.select(*trials.groups).with_columns(pl.Series(LARGEST_SHARE, largest))
-        large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
+        large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _LARGE_SHARE)
         if large.is_empty():
             return
         first = large.sort(*trials.keys, LARGEST_SHARE).row(0, named=True)
         place = row_place(first, trials.keys)
         number = f"{large.height:,} {'group' if large.height == 1 else 'groups'}"
         warnings.warn(
-            f"one trial makes up more than {_MUCH:.0%} of the cost in {number}"
+            f"one trial makes up more than {_LARGE_SHARE:.0%} of the cost in {number}"
             f"{', the first' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
             "depends on such trials, and others may cost even more, so the upper end is far away: "
             "more questions bring it nearer. Is the cost of that trial right?",
@@ -360,7 +360,7 @@ def _largest_share(costs: QuestionCosts) -> Floats:
         return np.asarray(largest / total)
 
 
-_MUCH = 0.2  # of the cost of a model
+_LARGE_SHARE = 0.2  # of the cost of a model
 _DOMINANT_FROM = 10  # among fewer trials some trial has much in any case
 
 

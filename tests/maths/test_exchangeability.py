@@ -111,14 +111,14 @@ def test_verdicts_have_one_level_each(case, expected):
 
 def test_no_check_is_made_without_ten_questions():
     states = group_states(np.array([2, 4] * 4), np.array([1, 2] * 4))
-    assert checks.stopping_by_counts(states) == [checks.FEW]
-    assert checks.copies_by_counts(states) == [checks.FEW]
+    assert checks.stopping_by_counts(states) == [checks.TOO_FEW_QUESTIONS]
+    assert checks.copies_by_counts(states) == [checks.TOO_FEW_QUESTIONS]
     few = np.ones((8, 4), bool)
-    assert alone(checks.differing_runs, few, few).result == checks.FEW
-    assert checks.runs_p([RunResult(checks.FEW)]) is None
-    results = [checks.FEW, CheckResult(0.0001), CheckResult(0.5), CheckResult(0.0002)]
+    assert alone(checks.differing_runs, few, few).result == checks.TOO_FEW_QUESTIONS
+    assert checks.runs_p([RunResult(checks.TOO_FEW_QUESTIONS)]) is None
+    results = [checks.TOO_FEW_QUESTIONS, CheckResult(0.0001), CheckResult(0.5), CheckResult(0.0002)]
     assert LogResult.from_groups(results) == (pytest.approx(0.0003), "alarm", (1, 3))
-    assert LogResult.from_groups([checks.FEW]) == (None, "not tested", ())
+    assert LogResult.from_groups([checks.TOO_FEW_QUESTIONS]) == (None, "not tested", ())
 
 
 @pytest.mark.parametrize(("n", "c"), [(4, 0), (5, 2), (6, 3), (6, 6)])
