@@ -122,7 +122,7 @@ def tau_bench() -> str:
     )
     return (
         f'<div><div class="pic">{plot}</div>'
-        f"<h3>It solves {once} of the tasks at least once in four tries, and {always} in all four."
+        f"<h3>gpt-4o solves {once} of the tasks at least once in four tries, {always} every time."
         "</h3>"
         "<p>gpt-4o on tau-bench, airline: 50 tasks, four trials each. "
         '<a href="guide/metrics/success.html">Pass@k and Pass^k</a></p></div>'
@@ -215,7 +215,7 @@ with confidence intervals, verdicts for all models at once, release gates, and a
 {copy_button("python -m pip install .")}</span>
 <a class="btn" href="guide/README.html">First report in a minute</a></div></div>
 {forest(five, folder / "gallery")}</div>
-<h2 class="h">What logs say when they are asked properly</h2>
+<h2 class="h">Three findings</h2>
 <div class="three">{swe_bench()}{tau_bench()}{coverage()}</div>
 <h2 class="h">One log, one page</h2><div class="gal">{gallery(folder / "gallery")}</div>
 <h2 class="h">Five calls</h2><div class="calls">{calls}</div>

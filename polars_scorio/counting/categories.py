@@ -152,7 +152,7 @@ def counted_classes(
         _refuse_strays("missing", () if stray is None else (stray,), known)
     if binary and success is None:
         raise ValueError(
-            f"a binary metric must be told which of the categories {list(known or ())} count as "
+            f"a binary metric needs to know which of the categories {list(known or ())} count as "
             "success: pass success="
         )
     return Classes(known, success, needs)
@@ -164,7 +164,7 @@ def _labels_message(trials: Trials) -> str:
     broken = {label: bool(re.search(ERROR_LABEL, label)) for label in counted}
     labels = sorted(counted, key=lambda label: (not broken[label], -counted[label], label))
     named = [f"{label!r} ({counted[label]:,})" for label in labels[:_NAMED]]
-    named += ["..."] * (len(labels) > _NAMED)
+    named += ["..."] if len(labels) > _NAMED else []
     lost = ", ".join(repr(label) for label in labels[:_NAMED] if broken[label])
     said = (
         f"the category column {column.name!r} holds labels ({column.dtype})"
@@ -391,7 +391,7 @@ def _warn_of_labels(
     if not words and {*map(str, absent or success), *labels} <= _CONVENTION and len(success) == 1:
         return
     named = ", ".join(map(repr, labels[:_NAMED]) if words else labels[:_NAMED])
-    named += ", ..." * (len(labels) > _NAMED)
+    named += ", ..." if len(labels) > _NAMED else ""
     column, several = trials.category.name, len(absent) > 1
     if absent:
         said = (

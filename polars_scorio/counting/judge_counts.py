@@ -161,7 +161,7 @@ def _truth_values(frame: pl.DataFrame, name: str) -> pl.Series:
     if not known or column.null_count() or not column.cast(pl.Int64).is_in([0, 1]).all():
         raise ValueError(
             f"judge: {name} must be true or false (or 1 or 0) in each row, got {column.dtype} with "
-            f"{column.null_count()} nulls. Say which labels are right, as in "
+            f"{column.null_count()} nulls. Pass which labels are right, as in "
             f'pl.col("{name}") == "correct"'
         )
     return column.cast(pl.Boolean)

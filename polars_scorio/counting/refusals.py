@@ -178,7 +178,7 @@ def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -
     worst = changed.row(0, named=True)
     raise ValueError(
         f"{trials.owner}the trial ids of {first.height:,} question{'s' * (first.height > 1)} had "
-        f"to be read twice, and those of {changed.height:,} differ the second time, the first"
+        f"to be read twice, and {changed.height:,} differ the second time, the first"
         f"{row_place(worst, [*trials.keys, trials.question.name])}: {worst[ROWS]:,} rows, then "
         f"{worst[f'{ROWS}{again}'] or 0:,}. Does the log change, or can it be read once only? "
         "Collect it first, or skip the check with validate=False."
@@ -559,7 +559,7 @@ def unnamed_ids(trials: Trials) -> str:
     for name, (fewest, largest, twice) in zip(names, cells, strict=True):
         # Trials that are there twice do not hide what the column is.
         if name in ids and largest < most and twice <= _TWICE:
-            nearly = "nearly " * (twice > 0)
+            nearly = "nearly " if twice else ""
             return (
                 f"no trial ids are named, and {name!r} has another value in {nearly}each trial of "
                 "a question: name it with trial=, which finds trials that are there twice"

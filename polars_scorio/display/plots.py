@@ -113,7 +113,7 @@ class Plots(PlotBase):
         subject, rows = self._rows(subject, overall)
         numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
         drawn = rows.select(*row_labels(subject.trials), *numbers)
-        bars = "bar: estimate from the trials alone" if rows["marked"].is_not_null().any() else ""
+        bars = "bar: estimate without a prior" if rows["marked"].is_not_null().any() else ""
         heading = subject.heading(subject.name, subject.intervals, bars)
         colours, percent = subject.colours, subject.percent
         return charts.forest_plot(
@@ -178,7 +178,7 @@ class Plots(PlotBase):
         subject, rows = self._rows(subject, overall)
         name = metric_heading(metric, None)
         notes = {
-            "points: estimates from the trials alone": rows["marked"].is_not_null().any(),
+            "points: estimates without a prior": rows["marked"].is_not_null().any(),
             "beyond the trials of a question: a range without an estimate": rows["ahead"].any(),
         }
         said = "; ".join(note for note, holds in notes.items() if holds)
@@ -237,7 +237,7 @@ class Plots(PlotBase):
         steps = axis_values(step, at.dtype).alias("at")
         rows = rows.select(*row_labels(subject.trials), steps, *numbers)
         across, colours = stratum_axis(step, at.dtype), subject.colours
-        points = "points: estimates from the trials alone"
+        points = "points: estimates without a prior"
         if rows["marked"].is_null().all():
             points = f"points: the values of {step} in the log"
             visible = pl.col("model").is_in([*colours]) & ~pl.col("ahead")

@@ -122,7 +122,7 @@ def _ranking_words(facts: RankingFacts) -> tuple[str, str, Mood]:
     if not board.ranked:
         return "No ranking: some questions have too few trials.", "not ranked", ""
     if number == 1:
-        only = f"alone here, of {of_log:,} models" if of_log > 1 else "the only model"
+        only = f"the only one here, of {of_log:,} models" if of_log > 1 else "the only model"
         return f"{named(board.models[0])} is {only}.", "one model", ""
     if facts.errored is not None and len(leaders) > 1 and facts.errored.decisive:
         said = f"{_deciding_trials(facts.errored)} between {names_list(leaders)}."
@@ -336,7 +336,7 @@ def ranking_steps(facts: RankingFacts) -> list[str]:
     if facts.judged:
         who = names_list(board.leaders)
         why = "the judge's error rate is the main uncertainty"
-        return [*steps, f"Label more verdicts, first those of {who}: {why}."]
+        return [*steps, f"Label more verdicts, first of {who}: {why}."]
     return [*steps, *_plan_steps(facts, gap)]
 
 

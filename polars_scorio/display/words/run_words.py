@@ -184,7 +184,7 @@ def step_questions_section(facts: StepQuestions) -> Section:
     turned |= {f"Won since step {first}": won, f"Lost since step {first}": lost}
     moved = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse"
     rate = f"{100 * FDR:g} % false discoveries"
-    alone = "One question alone hardly ever shows that it went out of reach; many together do."
+    alone = "A single question hardly ever shows that it went out of reach; many together do."
     words = f"Every question, every step. Full colour: {word} in all trials."
     tested = f"{moved}, each by a test of its own ({rate}). {alone if gone else ''}".strip()
     return Section("questions", title, [words, tested], [strips, *question_lists(turned)])

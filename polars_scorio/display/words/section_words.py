@@ -101,7 +101,7 @@ def duel_section(duel: Duel | None) -> Section:
             "said": f"{b} better at {lost}, alike at {tied}, {a} better at {won}"}  # fmt: skip
     words = [
         ("Each dot is one chance in 20 of where the true difference lies"
-         f"{', in points' if unit.percent else ''}, for this pair alone. The line below is the "
+         f"{', in points' if unit.percent else ''}, for this pair by itself. The line below is the "
          f"{duel.level} interval{', for all pairs at once' if rest else ''}."),
         "The bar counts the questions on which each is better.",
     ]  # fmt: skip

@@ -170,7 +170,7 @@ def test_a_stratum_of_fewer_models_says_of_how_many():
     ranks = log.scorio(by="bench").rank()
     board = rank_board(ranks.filter(bench="bench 1"), "model")
     alone = ranking_title(RankingFacts(board, About("avg@4", 0.95), of_log=3))
-    assert plain_text(alone.words) == "m00 is alone here, of 3 models."
+    assert plain_text(alone.words) == "m00 is the only one here, of 3 models."
     most = models(4, strata=2).filter((pl.col("bench") == "bench 0") | (pl.col("model") != "m00"))
     board = rank_board(most.scorio(by="bench").rank().filter(bench="bench 1"), "model")
     equal = RankingFacts(replace(board, tier=board.tier * 0 + 1), About("avg@4", 0.95), of_log=4)
