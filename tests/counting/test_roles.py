@@ -16,7 +16,7 @@ def test_n_is_a_positive_int(n):
 
 @pytest.mark.parametrize("trial", ["id", pl.col("id")])
 def test_rows_that_are_counted_have_no_trial_ids(trial):
-    with pytest.raises(ValueError, match=r"^count='rows' means .* leave trial=.*id.* out$"):
+    with pytest.raises(ValueError, match=r"^count='rows' means .* omit trial=.*id.*$"):
         log().scorio(count="rows", trial=trial)
 
 

@@ -420,7 +420,7 @@ def test_a_metric_as_one_types_it(text, metric):
         ("xyz", "there is no metric xyz, only auc_at_k, avg, bayes"),
         ("Metric()", "there is no metric Metric"),
         ("pass_at_k(0)", "k must be a positive int"),
-        ("pass_at_k()", "say how many trials are drawn, as in pass_at_k(4)"),
+        ("pass_at_k()", "add how many trials are drawn, as in pass_at_k(4)"),
         ("pass_at_k(4, m=2)", "m"),
         ("pass_at_k(**{'k': 4})", "write keywords out"),
         ("pass_at_k(open('x'))", "open('x') is no number, word, list or dict"),
