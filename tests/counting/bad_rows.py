@@ -112,7 +112,7 @@ CATEGORIES = {
 # Nothing is left of the question: fine for prior trials.
 NOTHING = {
     "no counts": Case(
-        put("rows", 0, pl.lit(True)), EMPTY, ": 0 trials, 0 of them missing", "skips and counts", COUNTED
+        put("rows", 0, pl.lit(True)), EMPTY, ": 0 trials, 0 of them missing", "skips", COUNTED
     ),
     "all dropped": Case(
         put("category", None, pl.lit(True)),
