@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from inspect import getdoc, isfunction
 
 import polars_scorio as ps
+from polars_scorio import testing
 from polars_scorio.accessors.base import Accessor
 from polars_scorio.accessors.decisions import DecisionMethods, GateMethods, JudgeMethods
 from polars_scorio.accessors.display import CostMethods, QuestionMethods, ReaderMethods
 from polars_scorio.accessors.planning import PlanMethods
+from polars_scorio.arrays import QuestionCounts
 from polars_scorio.display.plots import Plots
 from tests.exported_metrics import EXPORTED
 from tests.reference.markdown import as_markdown, called, inline
@@ -179,8 +181,16 @@ def parts() -> tuple[Part, ...]:
             "Where outcomes are not the rows of a Polars frame.",
             (
                 *named("ps", ps, "count_trials", "from_successes", "from_array"),
+                Entry("polars_scorio.arrays.QuestionCounts", QuestionCounts),
+                *methods("QuestionCounts", QuestionCounts),
                 *named("ps.sql", ps.sql, "duckdb_macros", "spark_functions", "portable_query"),
             ),
+        ),
+        Part(
+            "Tests of your own metrics and readers",
+            "The contract that all metrics and readers of the package keep; "
+            "[the chapter](../your_own.md) has one of each.",
+            named("polars_scorio.testing", testing, "check_metric", "check_reader"),
         ),
     )
 
