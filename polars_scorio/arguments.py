@@ -67,7 +67,7 @@ FINITE = Range("a finite number", -math.inf, math.inf, closed=False)
 POSITIVE = Range("a positive finite number", 0, math.inf, closed=False)
 NOT_NEGATIVE = Range("a number that is not negative", 0, math.inf, closed=True)
 SHARE = Range("a number from 0 to 1", 0, 1, closed=True)
-CHANCE = Range("a number between 0 and 1, without the ends", 0, 1, closed=False)
+CHANCE = Range("a number between 0 and 1, exclusive", 0, 1, closed=False)
 
 
 def check_number(keyword: str, value: object, within: Range = FINITE) -> float:

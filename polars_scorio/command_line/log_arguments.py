@@ -134,7 +134,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     )
     add("--from", dest="tool", choices=(*tools, "records"), metavar="TOOL", help=tool)
     columns = {
-        "model": "the model from this column (default: model), or none if the log has one model; "
+        "model": "the model from this column (default: model), or 'none' if the log has one model; "
         "with --from: the name of the model, or a pattern that finds it in the paths",
         "question": "the question from this column (default: question); repeat it for several",
         "trial": "the id of the trial from this column, or none (default: trial, if there is one)",
@@ -308,7 +308,7 @@ def _options_of_leaderboard(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add = parser.add_argument
     form = "write the table in this format (default: markdown, on a terminal a table that fits it)"
-    extras = "html needs the extra style; latex has no caption, which ps.to_latex of Python adds"
+    extras = "html needs the extra style; latex has no caption; ps.to_latex in Python can add one"
     add("--format", choices=get_args(BoardFormat), help=f"{form}; {extras}")
     _add_overall(add)
     _add_compared(add)
@@ -389,12 +389,12 @@ def _options_of_regressions(parser: ArgumentParser) -> None:
 def _options_of_plan(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("plan").add_argument
-    metric = "plan for this metric, avg or bayes (default: avg)"
+    metric = "plan for this metric: avg, or avg with weights w= (default: avg)"
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("--confidence", type=plain_number, default=CONFIDENCE, help=_CONFIDENCE)
     chance = "distinguish neighbours in the ranking with this probability (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
-    base = "plan for the pairs of each other model with this one, in place of neighbours"
+    base = "plan for all pairs with this model, instead of for neighbours in the ranking"
     add("--baseline", metavar="MODEL", help=base)
     pair = "plan for this pair of models only"
     add("--pair", nargs=2, metavar="MODEL", help=pair)

@@ -67,7 +67,7 @@ def _plain_head(file: Path) -> bytes:
         with open_plain(file) as stream:
             return stream.read(_HEAD_BYTES)
     except DAMAGE as error:
-        raise ValueError(f"standard input is damaged or broken off: {error}") from error
+        raise ValueError(f"standard input is damaged or truncated: {error}") from error
 
 
 def format_ending(head: bytes) -> str:

@@ -61,7 +61,7 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         "print what is in a log, and what is missing",
         ["polars-scorio describe rollouts.parquet --by domain --per question"]),
     "check": (
-        "test the trials: copies, runs that differ, stops on outcomes, errors, labels",
+        "test the trials: copies, runs that differ, stopping on outcomes, errors, labels",
         ["polars-scorio check rollouts.parquet --by domain"]),
     "compare": (
         "print which models are better than others, with paired differences",

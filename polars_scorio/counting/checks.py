@@ -175,7 +175,7 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     way_out = rule.way_out if isinstance(rule.way_out, str) else rule.way_out()
     raise ValueError(
         f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first"
-        f"{where}{details}. {way_out}{further} See describe() for what there is."
+        f"{where}{details}. {way_out}{further} See describe() for what the log has."
     )
 
 

@@ -101,7 +101,7 @@ def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
         _refuse_no_number(what, dtype)
     elif role == "answer":
         if dtype == pl.Object:
-            raise TypeError(f"{what} is {dtype}, which cannot be compared. Cast it to words.")
+            raise TypeError(f"{what} is {dtype}, which cannot be compared. Cast it to strings.")
     elif dtype.is_nested() or dtype == pl.Object:
         joined = {pl.List: 'pl.col(...).list.join("/")', pl.Array: 'pl.col(...).arr.join("/")'}
         example = joined.get(dtype.base_type(), 'pl.concat_str("a", "b", separator="/")')

@@ -227,7 +227,7 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
             f"question, the first{row_place(first, trials.keys)}: "
-            'unscored="drop" drops all of it. Filter it out. See describe() for what there is.'
+            'unscored="drop" drops all of it. Filter it out. See describe() for what the log has.'
         )
 
 
@@ -430,7 +430,7 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
     if classes.known == (0, 1):  # 0.3 is inside [0, 1], to most readers
         what = "a category that is neither 0 nor 1"
     if trials.roles.levels is not None:
-        return what, "Recode it, or name every reward that there is in levels=."
+        return what, "Recode it, or list every possible reward in levels=."
     way_out = (
         "Recode it, pass w= with a weight for every category, or name in success= those that "
         "count as success."
@@ -476,7 +476,7 @@ def repeats_cure(trials: Trials) -> str:
     if column is None:
         return (
             "Was a file read twice, or does by= lack a key? Keep one row of each, or pass "
-            "trial=None if the column is no trial id, or validate=False to skip this check."
+            "trial=None if the column is not a trial id, or validate=False to skip this check."
         )
     name, sources = column
     if name not in _RUN_COLUMNS:
@@ -562,7 +562,7 @@ def unnamed_ids(trials: Trials) -> str:
             nearly = "nearly " if twice else ""
             return (
                 f"no trial ids are named, and {name!r} has another value in {nearly}each trial of "
-                "a question: name it with trial=, which finds trials that are there twice"
+                "a question: name it with trial=, which finds trials that the log has twice"
             )
         if least != most and fewest == largest:
             return (

@@ -243,7 +243,7 @@ class Roles:
                 if isinstance(one, str) and isinstance(two, str)
                 else _same_values(one, two)
             ):
-                no_id = ", or pass trial=None if it is no trial id" if first == "trial" else ""
+                no_id = ", or pass trial=None if it is not a trial id" if first == "trial" else ""
                 raise ValueError(
                     f"{second}={_quoted_role(two)} repeats {first}={_quoted_role(one)}, and a "
                     f"column has one role: name another column for one of them{no_id}"

@@ -151,7 +151,7 @@ def _own_questions_ahead(
     return TrialsAhead.from_noise(gap.ravel(), noises, planned)
 
 
-_CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
+_CONFIDENCE = Range("a number between 0.5 and 1, exclusive", 0.5, 1, closed=False)
 ONE_MODEL = "The model"  # the name of the model of a log that names none
 _BESIDE = ("estimate_lo", "estimate_hi")  # of a score that has to reach a number
 _VERDICTS = ("gap_verdict", "level_verdict")
@@ -179,7 +179,7 @@ GATE = (
             and roles.missing == BOUNDED,
             'missing="bounds" is about differences, and fail_on=, must_pass=, at_least= and '
             "each_at_least= are not",
-            "omit these, or pass another meaning as missing="),
+            "omit these, or pass another value as missing="),
     Refusal(lambda rules, _: _names_cases(rules) and rules.options.get("unmatched") == "unpaired",
             "fail_on=, must_pass= and each_at_least= need questions that both versions answered",
             'pass unmatched="drop"'),
@@ -236,7 +236,7 @@ def _gate_plan(
         (baseline,) = check_models((baseline,), trials, "baseline")
     if rules.at_least is not None:
         low, high = value_ends(metric, trials)
-        inside = f"a score between {low:g} and {high:g}, without the ends"
+        inside = f"a score between {low:g} and {high:g}, exclusive"
         check_number("at_least", rules.at_least, Range(inside, low, high, closed=False))
     strata, target = chosen_overall(rules.overall, trials), rules.options.get("target")
     alone = baseline is None and target != "population"

@@ -85,7 +85,7 @@ _METHODS = {"competition": "min", "competition_max": "max", "dense": "dense", "a
 RANK = (
     Refusal(lambda roles, simultaneous: roles.missing == BOUNDED and not simultaneous,
             'missing="bounds" has ranks that hold for all models at once',
-            "omit simultaneous=, or pass another meaning as missing="),
+            "omit simultaneous=, or pass another value as missing="),
 )  # fmt: skip
 
 

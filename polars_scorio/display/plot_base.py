@@ -197,7 +197,7 @@ class PlotBase:
                     "the labels do not show that the judge is good enough. Label more trials, or "
                     "draw a smaller k"
                 )
-            bounds = ", or pass bounds=, which rewards there may be" * (BOUNDS in rows.columns)
+            bounds = ", or pass bounds=, the range of possible rewards" * (BOUNDS in rows.columns)
             raise ValueError(
                 f"{subject.metric.name}: nothing is known of k={[*subject.metric.row_sizes]}, more "
                 f"than the trials of some question: draw a smaller one{bounds}"

@@ -98,8 +98,8 @@ def _only_ending(files: Sequence[Path | PurePosixPath]) -> str:
         )
     if endings[0] not in _SCANS:
         raise ValueError(
-            f"{files[0].name} is none of {', '.join(_SCANS)}: convert it, or name the tool "
-            "that wrote it with --from"
+            f"{files[0].name} is none of {', '.join(_SCANS)}: convert it, or use --from "
+            "to name the tool that wrote it"
         )
     return endings[0]
 

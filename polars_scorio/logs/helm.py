@@ -222,8 +222,8 @@ def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None
         known = f", of the splits {sorted({str(of) for _, of in stats})}" if split else ""
         scenario = _scenario_name(_run_benchmark(file))
         raise ValueError(
-            f"{file} has no stat {metric!r}{where}{known}: name one with metric=, of {kinds}; if "
-            f"scenarios differ, with a dict, as in metric={{{scenario!r}: ...}}"
+            f"{file} has no stat {metric!r}{where}{known}: pass one of {kinds} as metric=; if "
+            f"scenarios differ, pass a dict, as in metric={{{scenario!r}: ...}}"
         )
     if len(splits) > 1 and not splits & {*_SPLITS}:
         names = sorted(map(str, splits))

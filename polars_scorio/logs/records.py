@@ -133,7 +133,7 @@ def records(
     named = {"model": model, **strata, **parts, "trial": trial, "run": run, "category": category}
     extra = _extra_columns(roles)
     if {*named} & {*extra}:
-        raise ValueError(f"keep= names a column that there is: {sorted({*named} & {*extra})}")
+        raise ValueError(f"keep= names a column that already exists: {sorted({*named} & {*extra})}")
     columns = {**named, **extra}
     plan = _Plan.from_columns(
         {name: text for name, text in columns.items() if text is not None}, where or {}

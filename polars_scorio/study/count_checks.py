@@ -281,8 +281,8 @@ def copies_finding(
             times = "twice" if result.value == 2 else f"{result.value} times"
             return (
                 f"{name}: every number of successes is a multiple of {result.value} ({p}): each "
-                f"trial seems to be there {times}, so intervals are too short. Read the file once, "
-                "or switch the cache off."
+                f"trial seems to be in the log {times}, so intervals are too short. Read the file "
+                "once, or switch the cache off."
             )
         first, second = (ids[at] for at in result.places)
         number = f"{result.observed:.0f} of {result.questions}"

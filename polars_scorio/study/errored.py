@@ -181,7 +181,7 @@ class AskedOptions(NamedTuple):
 
 
 # Numbers that have no bounds.
-_SAY = "or pass another meaning as missing="
+_SAY = "or pass another value as missing="
 BRACKETS = (
     Refusal(lambda ask: ask.trials.judged,
             'missing="bounds" does not correct for the errors of a judge',

@@ -219,13 +219,13 @@ def warn_of_rows(evaluated: Evaluated) -> Evaluated:
 ROWS = (
     Refusal(lambda said: said["simultaneous"] and said["overall"] not in (None, "micro"),
             "simultaneous=True makes a band for each stratum and model, not for means over strata",
-            'pass overall="micro", or omit one of both'),
+            'pass overall="micro", or omit one of the two'),
     Refusal(lambda said: said["bounded"] and said["per"] == "question",
             'missing="bounds" has rows of models, not of questions',
-            "omit per=, or pass another meaning as missing="),
+            "omit per=, or pass another value as missing="),
     Refusal(lambda said: said["bounded"] and said["wide"],
             'missing="bounds" has no wide report',
-            "omit wide=, or pass another meaning as missing="),
+            "omit wide=, or pass another value as missing="),
 )  # fmt: skip
 
 
@@ -593,8 +593,8 @@ def _warn_of_large(groups: pl.DataFrame, trials: Trials) -> None:
         f"questions, most{row_place(worst, trials.keys)}: {worst[CLUSTER]!r} in "
         f"{_cluster_name(trials)!r} has {worst[_SHARE]:.0%} of {worst[_SIZE]:,}. "
         "The mean then depends on that one cluster: "
-        f"{worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, and intervals about "
-        "the population are as wide; they hold only if that cluster is like the others.",
+        f"{worst['len']:,} clusters count as {worst[_COUNTED]:.1f}, which sets the width of "
+        "intervals about the population; they hold only if that cluster is like the others.",
         ClusterWarning,
         stacklevel=2,
     )

@@ -644,8 +644,7 @@ REPORT = (
     Refusal(lambda ask: ask.choice.planned is not None and (ask.choice.inferring is not None
             or not ask.choice.is_unbiased(ask.metric, ask.view)),
             "posterior means are biased, so no interval of them holds at every look",
-            "use ps.avg() or a metric of the Pass@k family, without prior=, and a row for each "
-            "model"),
+            "use ps.avg() or a metric of the Pass@k family, without prior="),
 )  # fmt: skip
 _BAND = "simultaneous=True makes one band of several k from calibrated numbers, not from"
 BANDS = (

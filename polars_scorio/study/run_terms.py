@@ -231,8 +231,8 @@ def metric_slopes(
         slopes = table.weight / table.runs_of
     elif k not in {None, 1} and (table.size > 1).any():
         raise ValueError(
-            f"{metric.name} is of trials from different runs, and some question has several in one "
-            "run of run=. Take ps.avg(), or name what distinguishes the trials of a question"
+            f"{metric.name} needs trials from different runs, but some question has several in one "
+            "run (run=). Take ps.avg(), or name what distinguishes the trials of a question"
         )
     else:
         slopes = table.weight * _draw_slopes(table.runs_of, values.sum(1), draw)

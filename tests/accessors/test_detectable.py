@@ -196,10 +196,10 @@ def test_a_spread_that_no_two_models_have_is_refused(design, message):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("rate", 1, "rate must be a number between 0 and 1, without the ends, got 1"),
+        ("rate", 1, "rate must be a number between 0 and 1, exclusive, got 1"),
         ("spread", 1.5, "spread must be a number from 0 to 1, got 1.5"),
         ("correlation", -2, "correlation must be a number from -1 to 1, got -2"),
-        ("power", 0, "power must be a number between 0 and 1, without the ends, got 0"),
+        ("power", 0, "power must be a number between 0 and 1, exclusive, got 0"),
         ("models", 1, "models must be an int of at least 2, got 1"),
         ("cluster_size", 0.5, "cluster_size must be a number of at least 1, got 0.5"),
         ("target", "benchmrak", "did you mean 'benchmark'"),

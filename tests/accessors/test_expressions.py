@@ -323,7 +323,7 @@ def test_a_million_counts_have_few_states_and_numbers(calls, engine):
         (
             lambda: ps.avg().posterior_expr(n="n", successes="c", confidence=0),
             ValueError,
-            "confidence must be a number between 0 and 1, without the ends, got 0",
+            "confidence must be a number between 0 and 1, exclusive, got 0",
         ),
     ],
 )

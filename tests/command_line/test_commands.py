@@ -275,7 +275,7 @@ def test_it_is_markdown_or_latex(board, capsys):
     assert capsys.readouterr().out == ps.to_latex(board) + "\n"
     with pytest.raises(SystemExit):
         main(["leaderboard", "--help"])
-    assert "latex has no caption, which ps.to_latex of Python adds" in " ".join(
+    assert "latex has no caption; ps.to_latex in Python can add one" in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -259,7 +259,7 @@ BAD_CALLS = {
     "looks at numbers under a uniform prior": (
         [*GATE, "--planned-trials", "8", "--prior", "uniform"], 1, "use avg or a metric of the"),
     "looks at numbers under the population": (
-        [*GATE, "--planned-trials", "8", "--prior", "population"], 1, "without --prior, and"),
+        [*GATE, "--planned-trials", "8", "--prior", "population"], 1, "family, without --prior"),
     "posterior means": (
         [*GATE, "--metric", "bayes"], 1, "metric of the Pass@k family, without --prior"),
     "a false discovery rate of one": (

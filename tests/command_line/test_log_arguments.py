@@ -408,7 +408,7 @@ def test_compressed_input_is_unpacked(capsys, monkeypatch, kind, compress):
     ("data", "logs", "message"),
     [
         pytest.param(b" \n", ["-"], "standard input is empty", id="empty"),
-        pytest.param(gzip.compress(b"a,b")[:-9], ["-"], "damaged or broken off", id="damaged"),
+        pytest.param(gzip.compress(b"a,b")[:-9], ["-"], "damaged or truncated", id="damaged"),
         pytest.param(b"a,b\n", ["-", "-"], "name - once", id="twice"),
     ],
 )

@@ -66,7 +66,7 @@ def test_an_answer_may_be_an_expression():
 
 
 def test_objects_are_no_answers():
-    with pytest.raises(TypeError, match=r"answer column 'answer' is Object.* Cast it to words"):
+    with pytest.raises(TypeError, match=r"answer column 'answer' is Object.* Cast it to strings"):
         unreadable(pl.Schema({**answers(1, 2, 3).schema, "answer": pl.Object})).scorio(
             trial=None, answer="answer"
         ).avg()

@@ -131,7 +131,7 @@ def test_of_a_graded_reward_the_levels_are_asked_for(log, given):
     assert "levels" not in complaint(put("category", 3)(log, THREE).lazy().scorio().report(given))
     assert graded.scorio(levels=[0, 0.5, 1]).avg().height == graded.scorio().describe().height
     stray = graded.lazy().scorio(levels=[0, 0.25, 1]).avg()
-    way_out = "Recode it, or name every reward that there is in levels=. See"
+    way_out = "Recode it, or list every possible reward in levels=. See"
     assert f"question=3: 0.5. {way_out}" in complaint(stray)
 
 
@@ -149,7 +149,7 @@ def test_null_keys_are_refused(log, column, number, place, engine):
     expected = (
         f"{number} questions have a null in the keys ['domain', 'model', 'question'], "
         f"the first at {place}. Fill the nulls, or filter such rows out. "
-        "See describe() for what there is."
+        "See describe() for what the log has."
     )
     assert complaint(accessor.report(*METRICS), engine) == expected
     assert complaint(accessor.report(*METRICS, per="question"), engine) == expected

@@ -125,7 +125,7 @@ def test_a_filter_on_models_shows_the_gaps_all_the_same(log):
 
 
 def test_the_errors_of_a_report_name_it(log):
-    with pytest.raises(ValueError, match=r"See describe\(\) for what there is\.$"):
+    with pytest.raises(ValueError, match=r"See describe\(\) for what the log has\.$"):
         log.scorio.bayes([0, 0, 1])
     complete = log.filter(pl.col("category").is_not_null()).unique()
     with pytest.raises(

@@ -70,7 +70,7 @@ def test_ids_of_trials_are_no_counts(count):
 @pytest.mark.parametrize("role", ["by", "answer", "cost"])
 def test_a_column_of_trial_ids_may_be_something_else_where_it_is_no_id(role):
     message = (
-        rf"^{role}='trial' repeats trial='trial', .*, or pass trial=None if it is no trial id$"
+        rf"^{role}='trial' repeats trial='trial', .*, or pass trial=None if it is not a trial id$"
     )
     with pytest.raises(ValueError, match=message):
         log().scorio(**{role: "trial"})

@@ -156,7 +156,7 @@ SHARED = (
 )
 NAMED = (
     "no trial ids are named, and 'seed' has another value in each trial of a question: name it "
-    "with trial=, which finds trials that are there twice"
+    "with trial=, which finds trials that the log has twice"
 )
 
 

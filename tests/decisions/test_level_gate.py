@@ -159,7 +159,7 @@ def test_models_alone_may_have_different_questions():
         ({"margin": 0.1}, "a baseline and its margin= go together"),
         ({"baseline": "low"}, "a baseline and its margin= go together"),
         ({"at_least": 0.9, "every_stratum": True}, "are about changes: pass a baseline"),
-        ({"at_least": 90}, "at_least must be a score between 0 and 1, without the ends, got 90"),
+        ({"at_least": 90}, "at_least must be a score between 0 and 1, exclusive, got 90"),
         ({"at_least": 0}, "at_least must be a score between 0 and 1"),
         ({"at_least": "high"}, "at_least must be a score .*, got 'high'"),
         ({"each_at_least": 1.5}, "each_at_least must be a number from 0 to 1, got 1.5"),

@@ -105,9 +105,7 @@ def test_an_empty_log_has_an_empty_result():
 
 @pytest.mark.parametrize("fdr", [0, 1, -0.1, True, "0.1"])
 def test_a_rate_that_is_no_chance_is_refused(fdr):
-    with pytest.raises(
-        ValueError, match=r"^fdr must be a number between 0 and 1, without the ends"
-    ):
+    with pytest.raises(ValueError, match=r"^fdr must be a number between 0 and 1, exclusive"):
         versions(1).scorio.regressions("v1", fdr=fdr)
 
 

@@ -428,5 +428,5 @@ def test_the_title_of_a_picture_is_its_finding(log):
 
 def test_rewards_beyond_the_trials_without_bounds_are_no_picture():
     log = long([[0.2, 0.7], [0.5, 1.9]])
-    with pytest.raises(ValueError, match="or pass bounds=, which rewards there may be"):
+    with pytest.raises(ValueError, match="or pass bounds=, the range of possible rewards"):
         log.scorio(model=None).plot.intervals(ps.max_at_k(5))

@@ -38,12 +38,12 @@ def test_a_model_that_is_best_beyond_doubt_is_bold(decided):
     markdown = ps.to_markdown(board)
     assert "| 1 | best_one | **100.0** [" in markdown
     assert "| 2 | other | 0.0 [" in markdown
-    assert markdown.endswith("Bold: the best beyond doubt in its column, each column by itself.")
+    assert markdown.endswith("Bold: significantly the best of its column, each column by itself.")
     assert r"\textbf{100.0} [" in ps.to_latex(board)
     assert "**" not in ps.to_markdown(board.drop(pl.selectors.ends_with("g_best")))
     ranks = ps.to_markdown(decided.rank(ps.pass_at_k(2)))
     assert ranks.startswith("| bench | rank | model |")
-    assert ranks.endswith("A bold model is the first beyond doubt.")
+    assert ranks.endswith("Bold: significantly the best model.")
     assert "| arc | 1 | **best_one** | " in ranks
 
 

@@ -236,7 +236,7 @@ def test_a_number_is_bold_where_its_column_has_a_best_model_beyond_doubt():
     assert best == firsts
     assert (best["hard__avg_best"], best["hard__pass_hat_k_2_best"]) == (["wide"], ["deep"])
     assert best["open__avg_best"] == []
-    note = "Bold: the best beyond doubt in its column, each column by itself."
+    note = "Bold: significantly the best of its column, each column by itself."
     for text, bold in (
         (ps.to_latex(board), r"\textbf{50.0}"),
         (ps.to_markdown(board), "**50.0** ["),

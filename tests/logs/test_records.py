@@ -231,7 +231,9 @@ def test_columns_need_a_record_and_names_of_their_own():
     put("a.jsonl", lines(row("m", 1, 0, True)))
     with pytest.raises(ValueError, match="lead into no record: both are constants"):
         table("a.jsonl", question="'1'", category="'right'")
-    with pytest.raises(ValueError, match=r"keep= names a column that there is: \['question'\]"):
+    with pytest.raises(
+        ValueError, match=r"keep= names a column that already exists: \['question'\]"
+    ):
         table("a.jsonl", **KEYS, keep={"question": "t"})
 
 

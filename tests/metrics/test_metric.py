@@ -356,7 +356,7 @@ def test_rows_of_one_name_may_differ_in_k(r1):
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.95, 95, NAN, INF, True, "0.95", [0.95]], ids=repr)
 def test_confidence_lies_between_zero_and_one(r1, confidence):
-    message = rf"^confidence must be a number between 0 and 1, without the ends, {got(confidence)}"
+    message = rf"^confidence must be a number between 0 and 1, exclusive, {got(confidence)}"
     with pytest.raises(ValueError, match=message):
         r1.lazy().scorio.bayes(confidence=confidence)
 

@@ -186,8 +186,8 @@ def test_copies_by_counts_have_half_of_the_level_where_rows_have_ids():
     unnamed = log.drop("trial").scorio(trial=None).check().filter(check="copies")
     spread = log.with_columns(trial=pl.int_range(pl.len())).scorio.check().filter(check="copies")
     assert counts["sentence"].item() == (
-        "m: every number of successes is a multiple of 2 (p < 0.001): each trial seems to be there "
-        "twice, so intervals are too short. Read the file once, or switch the cache off."
+        "m: every number of successes is a multiple of 2 (p < 0.001): each trial seems to be in "
+        "the log twice, so intervals are too short. Read the file once, or switch the cache off."
     )
     assert unnamed["pvalue"].item() == counts["pvalue"].item()
     assert spread["pvalue"].item() == pytest.approx(2 * counts["pvalue"].item())

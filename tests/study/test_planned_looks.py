@@ -206,7 +206,7 @@ def test_a_plan_that_is_no_positive_int_is_refused(plan):
     ids=str,
 )
 def test_posterior_means_are_refused_with_the_way_out(metric, options):
-    with pytest.raises(ValueError, match=r"means are biased, so .* without prior=, and a row"):
+    with pytest.raises(ValueError, match=r"means are biased, so .* without prior=$"):
         random_log(1).scorio.compare(metric, planned_trials=16, **options)
 
 

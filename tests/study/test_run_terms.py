@@ -244,7 +244,7 @@ def test_several_trials_in_a_run_count_as_their_mean(models):
     log = log_of(twice).with_columns(pl.col("seed") // 2)
     rows = log.scorio(trial=None, run="seed").avg()
     assert (rows["hi"] - rows["lo"]).min() > 0.05
-    with pytest.raises(ValueError, match=r"pass_at_k is of trials from different runs, and some"):
+    with pytest.raises(ValueError, match=r"pass_at_k needs trials from different runs, but some"):
         log.scorio(trial=None, run="seed").pass_at_k(2)
 
 

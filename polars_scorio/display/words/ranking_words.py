@@ -235,7 +235,7 @@ def _ranking_note(facts: RankingFacts) -> str:
         note = "No model was shown to be better than another."
     lines = " Below a line, each model is worse than at least one above it."
     note += lines if board.tier_starts.any() else ""
-    note += " A model without a rank may stand anywhere." if board.without_rank else ""
+    note += " A model without a rank could have any rank." if board.without_rank else ""
     if facts.selected is None:
         return note
     ends = board.unit.interval(*facts.selected)

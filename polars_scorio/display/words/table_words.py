@@ -17,7 +17,7 @@ _HOLDS = {
     "all with the baseline": "all models against the baseline at once",
 }
 _EXCEEDED = f"{DAGGER} k exceeds the trials of a question: no unbiased estimate exists."
-_BEST_BOLD = "Bold: the best beyond doubt in its column, each column by itself."
+_BEST_BOLD = "Bold: significantly the best of its column, each column by itself."
 _TIERS = (
     "Tier 1: no model was shown to be better. Tier 2: worse than some model of tier 1, perhaps not "
     "than all."
@@ -80,7 +80,7 @@ def _rank_note(facts: RowFacts, confidences: Sequence[float]) -> str:
     """Meaning of the ranks."""
     by = f" by {facts.leads}" if facts.leads else ""
     levels = " or ".join(f"{100 * each:.6g} %" for each in confidences)
-    bold = " A bold model is the first beyond doubt." if facts.bold[0] else ""
+    bold = " Bold: significantly the best model." if facts.bold[0] else ""
     return f"Ranks{by}: simultaneous {levels}{' ' if levels else ''}ranges.{bold}"
 
 
