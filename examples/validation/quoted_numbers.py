@@ -476,9 +476,9 @@ STUDIES = (
         (
             (
                 "README.md",
-                "covered the true value in {mean} % of the logs over {settings} simulated",
+                "covered the true value in {mean} % of the logs, and in {worst} % in the",
             ),
-            ("README.md", "simulated settings, and in {worst} % in the worst one"),
+            ("README.md", "In a larger study, of {settings} settings with other"),
             (_START, f"Over {{settings}} simulated settings, calibrated 95 % intervals {_HELD}"),
         ),
     ),
@@ -545,7 +545,7 @@ STUDIES = (
             (_COVERAGE, "| 10 | 1.00 (.99) | 1.00 (.99) | .99 (.98) | .75 ({worst_row}) |"),
             (
                 "examples/guide/clusters.md",
-                "contain the truth in 74 to {mean} % of logs, in the worst setting in {worst} %",
+                "contain the truth in 74 to {mean} % of logs on average, and in {worst} % in the",
             ),
         ),
     ),
@@ -862,7 +862,7 @@ STUDIES = (
             ),
             (
                 f"{_GUIDE}/seeds.md",
-                "a winner in {pooled_percent} % of the logs, named seeds in {named_percent} %",
+                'false winner in {pooled_percent} % of the logs, `run="seed"` in {named_percent} %',
             ),
         ),
     ),
