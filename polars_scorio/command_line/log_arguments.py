@@ -247,7 +247,7 @@ def _add_overall(add: Callable[..., object], *, beside: bool = False) -> None:
     """Add the argument about numbers over all strata, which some commands print `beside` them."""
     kinds = "average the strata (macro, the default), pool their questions (micro)"
     if beside:
-        kinds = "add numbers over all strata: their mean (macro), of all questions (micro)"
+        kinds = "add numbers over all strata: average these (macro), pool their questions (micro)"
     weighed = "or weigh them: math=2,code=1; with several --by: eu/math=2,eu/code=1"
     add("--overall", type=_overall_argument, metavar="WAY", help=f"{kinds}, {weighed}")
 

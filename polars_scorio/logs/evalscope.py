@@ -216,7 +216,7 @@ def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(score["value"], dict):
         raise TypeError(f"the value is {score['value']!r}")
     if "battle_result" in (score.get("metadata") or {}):
-        raise ValueError("a battle of two models, which is no outcome of one model")
+        raise ValueError("a battle of two models, which is not an outcome of one model")
     return {name: value for name, value in line.items() if name not in _LONG_FIELDS}
 
 

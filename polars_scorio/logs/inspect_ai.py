@@ -486,7 +486,7 @@ def _score_dtype(parts: Mapping[Path, FileRows], *, numbers: bool) -> pl.DataTyp
         file, word = firsts[str]
         if numbers:
             raise ValueError(
-                f"{file}: the score {word!r} is no number; threshold= and levels= need numbers"
+                f"{file}: the score {word!r} is not a number; threshold= and levels= need numbers"
             )
         if float in kinds:
             other, number = firsts[float]

@@ -181,7 +181,7 @@ def test_a_report_of_another_kind_is_refused(reader, work):
         reader(work(review(0, {"acc": "high"})))
     battle = review(0, {"score": 1.0}, metadata={"battle_result": {"games": []}})
     with pytest.raises(
-        ValueError, match=r"in line 1 \(a battle of two models, which is no outcome"
+        ValueError, match=r"in line 1 \(a battle of two models, which is not an outcome"
     ):
         reader(work(battle))
     with pytest.raises(ValueError, match=r"in line 1 \(the value is 3\)"):

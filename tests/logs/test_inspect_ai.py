@@ -212,7 +212,7 @@ def test_words_that_are_no_grades_are_labels_and_no_numbers(table, log):
     path = log("w.eval", sample("a", 1, {"tone": "kind"}), sample("a", 2, {"tone": "rude"}))
     assert table(path)["category"].to_list() == ["kind", "rude"]
     with pytest.raises(
-        ValueError, match="the score 'kind' is no number; threshold= and levels= need"
+        ValueError, match="the score 'kind' is not a number; threshold= and levels= need"
     ):
         table(path, threshold=0.5)
 
