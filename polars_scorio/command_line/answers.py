@@ -275,7 +275,7 @@ def _story_facts(reply: Call, story: Story) -> list[tuple[str, str]]:
     if fan is not None and not fan.fractions and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
         least, most = (board.unit.score(fan.numbers[kind, 0, -1, 0]) for kind in (1, 0))
-        once = f"{most} {fan.word} at least once in {many:,}, {least} all {many:,} times"
+        once = f"{fan.word} at least once in {many:,} tries: {most}; all {many:,} times: {least}"
         once = f"{named(fan.models[0])}: {once}"
         facts.append(("rely on it" if fan.word == "right" else "how often", once))
     if story.run is None and not story.divided and len(board.models) > 1:

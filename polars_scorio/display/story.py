@@ -39,7 +39,7 @@ from polars_scorio.display.facts.scopes import (
 from polars_scorio.display.numbers import Unit, money_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words.gate_words import gate_steps, tell_gate
-from polars_scorio.display.words.log_words import error_alert
+from polars_scorio.display.words.log_words import careful_steps, error_alert
 from polars_scorio.display.words.ranking_words import (
     divided_steps,
     errored_steps,
@@ -113,7 +113,7 @@ class Story:
         bias = verdict.bias
         account = account if bias is None else with_bias(account, bias.names, bias.sentence)
         account = Account([*account.blocks, *error_alert(verdict.findings)])
-        return replace(read, account=account, steps=steps)
+        return replace(read, account=account, steps=careful_steps(steps, verdict.findings))
 
     def _read(self, frame: pl.LazyFrame, roles: Roles) -> Story:
         """The story with the numbers of its kind."""
@@ -173,7 +173,7 @@ class Story:
             paired=True, plan=_plan_of_first(sheet), selected=best[0] if selected else None,
             questions=sheet.asked,
             costs=None if self.prices is None else self.prices.costs(main.pairs),
-            judged=main.judged,
+            runs=self.verdict.runs == "other", judged=main.judged,
             judge_names=judge_winner(main, settings) if main.judged else None,
             errored=self._errored(), further=[*_further_numbers(sheet)],
         )  # fmt: skip

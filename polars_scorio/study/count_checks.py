@@ -55,12 +55,14 @@ CHECKS = {
         "Did the last outcome decide when to stop?",
         "Questions went on from outcomes at which others stopped",
     ),
-    "mixed": _Words("Does a model always repeat itself?", "No more often than its scores explain"),
+    "mixed": _Words("Does a model repeat itself too often?", "No more often than scores explain"),
     "copies": _Words("Are trials copies of others?", "No trials look like copies"),
     "repeats": _Words("Are questions listed twice?", "No questions look like repeats of others"),
     "runs": _Words("Do runs differ?", "Runs do not differ more than by chance"),
     "errors": _Words("Does one model have more errors?", "Models have as many errors"),
-    "labels": _Words("Are labels on easier questions?", "Labels are on questions like the rest"),
+    "labels": _Words(
+        "Are labels on easier questions than the rest?", "Labels are on questions like the rest"
+    ),
     "unequal": _Words(
         "Do questions with fewer trials succeed less?",
         "Questions with fewer trials succeed as often as others",
@@ -285,12 +287,11 @@ def copies_finding(
                 "once, or switch the cache off."
             )
         first, second = (ids[at] for at in result.places)
-        number = f"{result.observed:.0f} of {result.questions}"
-        number = f"all {result.questions}" if result.observed == result.questions else number
+        number = "all" if result.observed == result.questions else f"{result.observed:.0f}"
         return (
-            f"{name}: runs {first} and {second} agree on {number} questions with both outcomes, "
-            f"{result.expected:.1f} expected ({p}). Was a run stored twice? Then drop run {second} "
-            f"of {name}."
+            f"{name}: of {result.questions} questions with successes and failures, runs {first} "
+            f"and {second} agree on {number}; {result.expected:.1f} expected ({p}). Was a run "
+            f"stored twice? Then drop run {second} of {name}."
         )
 
     return log.finding("copies", results, words)
@@ -349,10 +350,10 @@ def errors_finding(log: CountedLog) -> CheckFinding:
             for each in (rates[place].scores, rates[place].scores_without)
         ]
         return (
-            f"Errors count as failures: {percent_words(result.observed or 0)} of {names[1]}, "
-            f"{percent_words(result.expected or 0)} of {names[0]} ({p}). Without them {names[0]} "
-            f"- {names[1]} is {gaps[1]:+.1f} points, not {gaps[0]:+.1f}. Set them to "
-            'null: missing="bounds" then shows both extremes.'
+            f"Errors count as failures: {percent_words(result.observed or 0)} of the trials of "
+            f"{names[1]}, {percent_words(result.expected or 0)} of those of {names[0]} ({p}). "
+            f"Without them {names[0]} - {names[1]} is {gaps[1]:+.1f} points, not {gaps[0]:+.1f}. "
+            'Set them to null: missing="bounds" then shows both extremes.'
         )
 
     return log.finding("errors", [error_rates_differ(each.errors) for each in rates], words,

@@ -257,9 +257,10 @@ class LogChecks:
                     f"questions has the best reward of its question, {expected}. If trials stopped "
                     f"at a good reward, scores are biased: {way}."
                 )
+            went = f"{result.observed:.0f} questions" if result.observed else "no question"
             return (
-                f"{name}: {result.observed:.0f} questions went on after outcomes at which others "
-                f"stopped, {expected}. Trials stopped on outcomes: {way}."
+                f"{name}: {went} had a further trial after an outcome at which others stopped; "
+                f"{expected}. Trials stopped on outcomes: {way}."
             )
 
         return self.counted.finding("order", results, words)
@@ -343,9 +344,7 @@ class LogChecks:
             if roles.run is None or roles.effects == "none":
                 column = roles.run or roles.trial
                 option = f'run="{column}"' if isinstance(column, str) else "run="
-                about = (
-                    f"Numbers are about these runs; {option} makes them about others like these."
-                )
+                about = f"Intervals hold for these runs only; {option} widens them to cover others."
             return (
                 f"Runs differ ({p}), most in {name}: run {ids[result.places[0]]} is "
                 f"{abs(gap):,} point{'s' * (abs(gap) != 1)} {'below' if gap < 0 else 'above'} the "
@@ -415,7 +414,8 @@ def _without_repeats(table: _GroupRuns | None, repeats: pl.Series | None) -> _Gr
 def moved_words(runs: RunVariance, name: str) -> str:
     """How far one run moves the score of a model, with the interval of it."""
     sd, lo, hi = (100 * each for each in runs.run_sd(CONFIDENCE))
-    return f"one run moves {name} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
+    ends = f"[{lo:.1f}, {hi:.1f}]" if hi <= 50 else f"(at least {lo:.1f})"  # no share has more
+    return f"runs of {name} have a standard deviation of about {sd:.1f} points {ends}"
 
 
 _SCHEMA = {

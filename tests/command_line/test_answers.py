@@ -147,7 +147,7 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     capsys.readouterr()
     models(2).write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 0
-    clean = "\n  CLEAN  Nothing found in 3 tests; 6 could not be made.\n"
+    clean = "\n  CLEAN  Nothing found in 3 tests; 6 could not be run.\n"
     assert capsys.readouterr().out.startswith(clean)
 
 
@@ -155,14 +155,14 @@ def test_a_log_without_trial_ids_is_not_called_clean(capsys):
     models(2).drop("trial").write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    title = "Nothing found in 2 tests; 7 could not be made, and trial ids were not checked."
+    title = "Nothing found in 2 tests; 7 could not be run, and trial ids were not checked."
     assert printed.startswith(f"PARTLY TESTED {title}")
     assert "is named, so repeated trials are not found" in printed
 
 
 def test_scores_that_are_biased_are_the_title_of_terminal_page_and_card(capsys):
     stopped_log("ab").write_parquet("log.parquet")
-    title = "Trials of a and b stopped on outcomes: every score is biased."
+    title = "Trials of a and b seem to have stopped on outcomes: then every score is biased."
     printed = answer(capsys, "summary")
     said = " ".join(printed.split())
     assert said.startswith(f"BIASED {title} As the rows stand: ")
@@ -230,11 +230,11 @@ def test_regressions_prints_the_surest_questions_first(capsys):
     pl.concat([log, log.with_columns(pl.col("trial") + 100)]).write_parquet("log.parquet")
     printed = answer(capsys, "regressions")
     assert printed.startswith(
-        "\n  3 questions broke beyond chance.\n  against m00, false discovery"
+        "\n  3 questions are shown to have broken.\n  against m00, false discovery"
     )
     assert re.search(r"question +before +now +q\n  \d +100 % +0 %", printed)
     assert main(["regressions", "log.parquet", "--baseline", "m01", "--improvements"]) == 0
-    assert "became better" in capsys.readouterr().out
+    assert "shown to have become better" in capsys.readouterr().out
 
 
 def test_plan_says_how_many_trials_would_decide(log, capsys):

@@ -103,7 +103,7 @@ def test_the_command_of_a_page_asks_what_the_page_says(kind, capsys):
             )
         assert rows.sort("model")["verdict"].equals(gates.sort("model")["verdict"])
     elif kind == "run":
-        may = re.search(r"for all steps at once \((\d+) of", page)[1]
+        may = re.search(r"best on one try \((\d+) of", page)[1]
         assert len(leaders(rows)) == int(may)
     elif kind == "one model":
         report = frame(numbers["overall"]["report"])

@@ -397,7 +397,9 @@ def test_the_sentence_reads_both_ends_of_the_curve():
 def test_the_sentence_says_where_nothing_is_decided():
     c = [0, 1, 3, 8, 5, 2] * 5
     equal = counted({"a": c, "b": c})
-    assert told(equal, range(1, 9)).endswith("(k = 1 to 8): neither of a and b is better at any k.")
+    assert told(equal, range(1, 9)).endswith(
+        "(k = 1 to 8): neither a nor b is shown to be better at any k."
+    )
     assert told(counted({"a": [1], "b": [0]}, 1), [2, 3]) == (
         "a and b have too few trials for these k."
     )
@@ -415,8 +417,8 @@ INSIDE = pl.DataFrame(
 
 def test_a_verdict_inside_the_curve_is_not_denied():
     assert curve_sentences(pair_curves(INSIDE), 0.9)[0] == (
-        "With 90 % confidence for the whole curve (k = 1, 2 and 4): neither of a and b is better "
-        "at k = 1 or k = 4."
+        "With 90 % confidence for the whole curve (k = 1, 2 and 4): neither a nor b is shown "
+        "to be better at k = 1 or k = 4."
     )
     last = INSIDE.with_columns(last_better=pl.lit("b"), last_from=4)
     assert curve_sentences(pair_curves(last), 0.9)[0].endswith(

@@ -195,7 +195,7 @@ def test_a_model_without_a_step_is_named_on_every_surface(capsys):
     summary, page, check, described = summary_of(log, capsys)
     assert summary.startswith("At step 1,000: ")
     for printed in (summary, page):
-        assert "Not all 3 models were run on step 2,000." in printed
+        assert "step 2,000 lacks one or more of the 3 models." in printed
     assert "complete" not in summary
     for printed in (check, described):
         assert "1 of 9 pairs of model and step without a trial" in printed

@@ -80,7 +80,7 @@ def test_of_several_candidates_the_parts_of_the_worst_are_named():
     rows = ({"verdict": "fail", "diff": -0.2, "lo": -0.3, "hi": -0.1}, BROKEN,
             {"model": "v3", "verdict": "pass", "lo": -0.01})  # fmt: skip
     (said,) = tell_gate(gate_of(*rows)).texts("clause")
-    expected = "Worse by more than 5 points: safety -43.0 [-50.0, -36.0]."
+    expected = "v2: worse by more than 5 points in safety -43.0 [-50.0, -36.0]."
     assert plain_text(said).replace(MINUS, "-") == expected
 
 
@@ -125,7 +125,9 @@ def test_questions_are_named_if_there_are_enough_trials_for_it():
     none = gate_sentence(gate_of(broke=[]))
     assert none.endswith("Tested one by one, 0 questions regressed (FDR 10 %).")
     few = gate_sentence(gate_of(broke=[], nameable=False))
-    assert few.endswith("no question can be named: each has too few trials (FDR 10 %).")
+    assert few.endswith(
+        "no question could be shown to have regressed: each has too few trials (FDR 10 %)."
+    )
 
 
 def test_an_undecided_gate_says_as_what_it_counts():
@@ -162,8 +164,8 @@ def test_questions_at_both_ends_are_named(faulty):
     assert never == "1 of 6 questions was never solved by any model: question 0."
     assert always == "1 of 6 questions was solved by every model in every trial: question 1."
     assert more == (
-        "More trials can remove only 27 % of the variance of a difference on other questions; more "
-        "questions can remove all of it."
+        "More trials can remove only 27 % of the variance of the difference between two models on "
+        "questions like these; more questions can remove all of it."
     )
 
 
@@ -172,8 +174,8 @@ def test_more_trials_help_if_models_are_good_at_the_same_questions():
         SolvedFacts.from_rows(analysed([[1, 2, 3], [2, 3, 4]]), "question")
     )
     assert more == (
-        "More trials help: they can remove up to 100 % of the variance of a difference on other "
-        "questions."
+        "More trials help: they can remove up to 100 % of the variance of the difference between "
+        "two models on questions like these."
     )
 
 

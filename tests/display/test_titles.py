@@ -160,8 +160,8 @@ def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, 
     ("firsts", "sure", "title"),
     [
         ({"x": "a", "y": "b"}, {"x": "a", "y": "b"}, "a wins x; b wins y."),
-        ({"x": "a", "y": "a"}, {"x": "a"}, "a is first in every domain, beyond chance in 1."),
-        ({"x": "a", "y": "a"}, {}, "a is first in every domain, nowhere beyond chance."),
+        ({"x": "a", "y": "a"}, {"x": "a"}, "a is first in every domain, significantly in 1."),
+        ({"x": "a", "y": "a"}, {}, "a is first in every domain, significantly in none."),
         ({"x": "a", "y": "b"}, {"y": "b"}, "b wins y; elsewhere the winner is undecided."),
         ({"x": "a", "y": "b"}, {}, "No domain has a sure winner."),
     ],
@@ -377,7 +377,7 @@ def test_one_model_is_said_to_be_reliable_or_not():
     always = log.scorio.pass_hat_k(8)["estimate"][0]
     mean = log.scorio.avg()["estimate"][0]
     assert page_of(log).headline == (
-        f"ada gets {100 * mean:.1f} % right at one try, and {100 * always:.1f} % all 8 times."
+        f"ada gets {100 * mean:.1f} % right on one try, and {100 * always:.1f} % all 8 times."
     )
     single = log.filter(pl.col("trial") == log["trial"].min())
     share = single.scorio.avg()["estimate"][0]
@@ -515,8 +515,8 @@ def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_ques
     log = pl.DataFrame(rows, ["step", "question", "trial", "category"], orient="row")
     log.write_parquet("log.parquet")
     page = page_of(log, model=None, by="step", run_effects="none")
-    moved = "10 questions right at least once at step 0 are never right at step 500; 2 changed the "
-    assert page.account.aside == f"{moved}other way."
+    moved = "10 questions were right at least once at step 0 and never at step 500; 2 the other "
+    assert page.account.aside == f"{moved}way round."
     (questions,) = [each for each in drawn_sections(page) if each.anchor == "questions"]
     assert questions.title == "10 questions went out of reach, 2 came into reach."
     assert "Out of reach: 10</h3><p><code>0</code>" in questions.figure
@@ -537,7 +537,7 @@ def test_questions_that_broke_are_counted_once_for_all_candidates(
     log.write_parquet("log.parquet")
     main(["regressions", "log.parquet", "--baseline", "v1", "--run-effects", "none"])
     of = ", under one or more of 2 models" * (candidates > 1)
-    assert f"  3 questions broke beyond chance{of}.\n" in capsys.readouterr().out
+    assert f"  3 questions are shown to have broken{of}.\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["ranking", "one", "gate", "run", "questions"])
@@ -674,7 +674,7 @@ def test_a_gate_of_lower_scores_has_its_zones_turned(tmp_path, capsys, monkeypat
 
 def test_a_notebook_says_what_a_check_found():
     shown = models(2).scorio.check()._repr_html_()
-    assert '<p class="t">Nothing found in 3 tests; 6 could not be made.</p>' in shown
+    assert '<p class="t">Nothing found in 3 tests; 6 could not be run.</p>' in shown
     shown = retried().scorio.check()._repr_html_()
     assert re.search(r'<p class="t">\w+: all \d+ questions with fewer than', shown)
 
@@ -725,7 +725,7 @@ def test_a_winner_needs_the_ranks_of_all_others():
     last = pl.concat([*strata, log.filter(model="short").with_columns(bench=pl.lit("x"))])
     (where,) = [each for each in drawn_sections(page_of(last, metric, by="bench", **asked))
                 if each.anchor == "strata"]  # fmt: skip
-    assert plain_text(where.title) == ("good is first in every bench, nowhere beyond chance.")
+    assert plain_text(where.title) == ("good is first in every bench, significantly in none.")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -371,10 +371,10 @@ def test_no_check_of_a_real_log_finds_a_fault(folder, tested):
 @pytest.mark.parametrize(
     ("folder", "said"),
     [
-        ("aisbench", "m gets 50.0 % right at one try, and 50.0 % both times."),
+        ("aisbench", "m gets 50.0 % right on one try, and 50.0 % both times."),
         ("evalplus_2023", "bura gets 0.0 % of 164 questions right."),
         ("livecodebench", "o1-mini gets 68.4 % of 880 questions right."),
-        ("lm_eval_repeats", "qdpv68r5 gets 45.8 % right at one try, and 16.7 % all 4 times."),
+        ("lm_eval_repeats", "qdpv68r5 gets 45.8 % right on one try, and 16.7 % all 4 times."),
         ("lmms_eval", "liuhaotian/llava-v1.5-7b gets 68.0 % of 200 questions right."),
         ("nemo_skills", "nemo_skills scores 59.2 %."),
     ],

@@ -100,7 +100,7 @@ def test_a_page_has_an_alert_instead(tmp_path):
         warnings.simplefilter("error")
         log(ada=PLANNED, bob=RETRIED).write_html(tmp_path / "page.html", ps.avg())
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "stopped on outcomes: every score is biased." in page
+    assert "seem to have stopped on outcomes: then every score is biased." in page
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_every_test_has_a_row_also_if_it_finds_nothing():
         **dict.fromkeys(("errors", "labels", "unequal"), "not tested"),
     }
     assert rows["asks"].str.ends_with("?").all()
-    assert rows["sentence"].to_list()[0] == "No more often than its scores explain."
+    assert rows["sentence"].to_list()[0] == "No more often than scores explain."
     assert set(rows["model"]) == {None}
 
 
@@ -97,20 +97,20 @@ def test_sentences_say_which_trials_and_what_to_do():
         "ignore this."
     )
     assert said["order"] == (
-        "adaptive: 0 questions went on after outcomes at which others "
-        "stopped, 15.2 expected (p < 0.001). Trials stopped on outcomes: first=2 counts the "
-        "first 2 of each question."
+        "adaptive: no question had a further trial after an outcome at which others stopped; "
+        "15.2 expected (p < 0.001). Trials stopped on outcomes: first=2 counts the first 2 of each "
+        "question."
     )
     assert said["copies"] == (
-        "copied: runs 2 and 6 agree on all 61 questions with both outcomes, 37.1 expected "
-        "(p < 0.001). Was a run stored twice? Then drop run 6 of copied."
+        "copied: of 61 questions with successes and failures, runs 2 and 6 agree on all; 37.1 "
+        "expected (p < 0.001). Was a run stored twice? Then drop run 6 of copied."
     )
     assert said["runs"] == (
-        "Runs differ (p < 0.001), most in broken: run 3 is 31 points below the others; one run "
-        'moves broken by about 11.5 points [7.1, 24.4]. Numbers are about these runs; run="trial" '
-        "makes them about others like these. If a run was broken, repeat it. If trial "
-        "ids are row numbers of a sorted file, use the ids of the tool. If questions are listed "
-        "twice, drop the repeats."
+        "Runs differ (p < 0.001), most in broken: run 3 is 31 points below the others; runs of "
+        "broken have a standard deviation of about 11.5 points [7.1, 24.4]. Intervals hold for "
+        'these runs only; run="trial" widens them to cover others. If a run was broken, repeat it. '
+        "If trial ids are row numbers of a sorted file, use the ids of the tool. If questions are "
+        "listed twice, drop the repeats."
     )
     assert said["mixed"] == (
         "cached: no question changed its outcome in 8 trials. If cached is deterministic, these "
@@ -158,7 +158,7 @@ def test_the_role_run_replaces_the_trial_id():
     log = planted().with_columns(seed=pl.col("trial"), trial=pl.int_range(pl.len()))
     assert urgent(log, run="seed") == FAULTS
     assert "Intervals allow for it." in said_by(log, "runs", run="seed")
-    assert 'run="seed" makes them' in said_by(log, "runs", run="seed", run_effects="none")
+    assert 'run="seed" widens them' in said_by(log, "runs", run="seed", run_effects="none")
     assert [check for _, check, _ in urgent(log)] == ["stopping", "mixed"]  # by counts alone
     with pytest.raises(ColumnNotFoundError, match="'seeds' for the run"):
         log.scorio(run="seeds").check()
@@ -417,9 +417,10 @@ def test_models_that_differ_in_errors_are_compared_with_and_without_them():
               log.group_by("model")}  # fmt: skip
     whole, without = (100 * (rates["a"][at] - rates["b"][at]) for at in (0, 1))
     assert row["sentence"] == (
-        f"Errors count as failures: {100 * shares['b']:.0f} % of b, {100 * shares['a']:.1f} % of a "
-        f"(p < 0.001). Without them a - b is {without:+.1f} points, not {whole:+.1f}. Set them to "
-        'null: missing="bounds" then shows both extremes.'
+        f"Errors count as failures: {100 * shares['b']:.0f} % of the trials of b, "
+        f"{100 * shares['a']:.1f} % of those of a (p < 0.001). Without them a - b is "
+        f"{without:+.1f} points, not {whole:+.1f}. Set them to null: "
+        'missing="bounds" then shows both extremes.'
     )
 
 

@@ -252,6 +252,7 @@ class RankingFacts:
     of_log: int = 0  # models of the log, of which a part may have fewer
     questions: int = 0
     costs: Costs | None = None
+    runs: bool = False  # whether the numbers are about other runs
     judged: bool = False
     judge_names: str | None = None  # the winner by verdicts alone
     errored: Errored | None = None

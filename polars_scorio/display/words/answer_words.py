@@ -115,7 +115,7 @@ def check_title(number: Mapping[str, int], *, checked: bool) -> tuple[str, Style
         return "No alarm, but a fact to note.", "open", "NOTE"
     if "look" in number:
         return f"No alarm; look at {number['look']} of {made}.", "open", "LOOK"
-    quiet = f"Nothing found in {made}" + (f"; {skipped:,} could not be made" if skipped > 0 else "")
+    quiet = f"Nothing found in {made}" + (f"; {skipped:,} could not be run" if skipped > 0 else "")
     if not checked:
         return f"{quiet}, and trial ids were not checked.", "open", "PARTLY TESTED"
     return f"{quiet}.", "pass", "CLEAN"
@@ -186,8 +186,9 @@ def tell_regressions(facts: AnswerRows) -> Account:
     moved = [each for each, one in zip(zip(names, every, strict=True), sure, strict=True) if one]
     number, models = (len({*each}) for each in (zip(*moved, strict=True) if moved else ((), ())))
     of = f", under one or more of {models:,} models" if models > 1 else ""
-    many = count_of(number, "question") if number else "No single question"
-    change = "became better" if facts.improvements else "broke"
+    many = count_of(number, "question") if number else "No question"
+    change = "become better" if facts.improvements else "broken"
+    verb = "is" if number < 2 else "are"
     chances = ["" if row["qvalue"] is None else p_words(row["qvalue"])[2:].removeprefix("= ")
                for row in rows]  # fmt: skip
     rates = {head: known_texts(share_text, (row[name] for row in rows))
@@ -198,7 +199,9 @@ def tell_regressions(facts: AnswerRows) -> Account:
         *(number_column(head, texts) for head, texts in rates.items()),
         number_column("q", chances),
     ]
-    return tell_answer(f"{many} {change} beyond chance{of}.", facts.about, plain_table(columns))
+    return tell_answer(
+        f"{many} {verb} shown to have {change}{of}.", facts.about, plain_table(columns)
+    )
 
 
 # Of a status: what is said of the questions that have it, and where none has it.
@@ -230,7 +233,8 @@ def _removable_sentence(share: float | None) -> list[str]:
     """The sentence on what more trials, or questions, can do; none if that is unknown."""
     if share is None:
         return []
-    can, part = "of the variance of a difference on other questions", f"{100 * share:.0f} %"
+    part = f"{100 * share:.0f} %"
+    can = "of the variance of the difference between two models on questions like these"
     if share >= 0.5:
         return [f"More trials help: they can remove up to {part} {can}."]
     return [f"More trials can remove only {part} {can}; more questions can remove all of it."]

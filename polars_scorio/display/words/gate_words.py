@@ -141,7 +141,8 @@ def _gate_lede(facts: GateFacts) -> str:
         return ""
     if row["diff"] is None:
         ends = f"{unit.gap(row['lo_missing'])} to {unit.gap(row['hi_missing'], points=True)}"
-        return f"{ends} {unit.gaps(row['lo'], row['hi'])}."
+        known = unit.gaps(row["lo"], row["hi"])
+        return f"{ends}, depending on the errored trials; with chance {known}."
     gap = gap_words(unit, row["diff"], row["lo"], row["hi"])
     if not facts.scores:
         return f"{gap}."
@@ -160,10 +161,14 @@ def _gate_aside(facts: GateFacts) -> str:
     broke, fixed = facts.broke, facts.fixed
     if broke is None or fixed is None:
         return ""
+    if not broke and as_number(facts.worst["pvalue_broken"]) < 0.05:
+        many = count_of(facts.worst["broken"], "question")
+        return f"{many} broke, more than chance explains; none can be named."
     if not broke:
-        return "No single question broke beyond chance."
+        return "No question is shown to have broken."
     where = [name.partition(" / ")[0] for name in broke if " / " in name]
-    said = f"{count_of(len(broke), 'question')} broke beyond chance"
+    are = "is" if len(broke) == 1 else "are"
+    said = f"{count_of(len(broke), 'question')} {are} shown to have broken"
     if where and facts.rows["stratum"].n_unique() > 1:
         most = max(sorted({*where}), key=where.count)
         said += f", {where.count(most):,} of them in {named(most)}"
@@ -217,7 +222,7 @@ def _gate_note(facts: GateFacts) -> str:
     several = facts.rows["stratum"].n_unique() > 1
     zones = "The gate fails where the whole interval lies in the orange zone, and passes where none"
     adjusted = " The parts are adjusted for each other (Holm)." if several else ""
-    return f"Each end of an interval holds by itself. {zones} of it does.{adjusted}"
+    return f"Each end of an interval is a one-sided limit. {zones} of it does.{adjusted}"
 
 
 def gate_clauses(facts: GateFacts) -> list[str]:
@@ -242,17 +247,15 @@ def gate_clauses(facts: GateFacts) -> list[str]:
 def _part_clauses(facts: GateFacts) -> list[str]:
     """The parts that decide against a candidate, where the table has candidates."""
     said, unit = list[str](), facts.unit
-    for verdict, words in (
-        ("fail", "Worse by more than"),
-        ("undecided", "Undecided at a margin of"),
-    ):
+    sides = {"fail": "worse by more than", "undecided": "undecided at a margin of"}
+    for verdict, words in sides.items():
         parts = [part for part in facts.parts if part.verdict == verdict]
         if parts and len(facts.models) > 1:
             ends = [f"{named(part.label)} {unit.gap(part.diff)} {unit.gaps(part.lo, part.hi)}"
                     for part in parts]  # fmt: skip
             margin = unit.margin(max(part.margin for part in parts))
-            of_margin = f"{words} {margin}" if facts.worst["baseline"] else verdict.capitalize()
-            said.append(f"{of_margin}: {text_list(ends)}.")
+            of_margin = f"{words} {margin}" if facts.worst["baseline"] else verdict
+            said.append(f"{named(facts.line.model)}: {of_margin} in {text_list(ends)}.")
     return said
 
 
@@ -275,7 +278,7 @@ def case_clauses(facts: GateFacts) -> list[str]:
     cases = row.get("regressed")
     tested, said = facts.broke if cases is None else cases, list[str]()
     if tested is not None and cases is None and not facts.nameable:
-        why = "no question can be named: each has too few trials"
+        why = "no question could be shown to have regressed: each has too few trials"
         said.append(f"Tested one by one, {why} {level}.")
     elif tested is not None:
         number = count_of(len(tested), "question")
@@ -297,17 +300,20 @@ def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
     broken = count_of(row["broken"], "question")
     by_chance, p = row["broken_by_chance"], p_words(row["pvalue_broken"])
     chance = f"by chance alone {by_chance:.1f}; {p}"
-    kinds = "rare to frequent" if lower_is_better else "mostly right to mostly wrong"
-    return f"{broken} went from {kinds} ({chance})."
+    rare = f"On {broken} the outcome went from rare to frequent"
+    said = rare if lower_is_better else f"{broken} went from mostly right to mostly wrong"
+    return f"{said} ({chance})."
 
 
 def gate_steps(facts: GateFacts) -> list[str]:
     """Ship, do not, or add trials."""
     line, unit = facts.line, facts.unit
     if line.verdict == "fail":
-        first = names_list([*map(without_stratum, (facts.broke or [])[:3])])
+        first = [*map(without_stratum, (facts.broke or [])[:3])]
         was = "rare before, frequent now" if facts.lower else "right before, wrong now"
-        steps = [f"Do not ship.{f' Look at {first} first: {was}.' if first else ''}"]
+        cases = f"question{'s' if len(first) > 1 else ''} {names_list(first)} first: {was}"
+        failed = facts.rows.filter(verdict="fail")["model"].unique(maintain_order=True).to_list()
+        steps = [f"Do not ship {names_list(failed)}.{f' Look at {cases}.' if first else ''}"]
     elif line.verdict == "pass":
         loss = f"The loss, if any, is below {unit.margin(line.margin)}."
         better = f"{named(line.model)} is better by at least {unit.size(line.least)}."
@@ -316,8 +322,9 @@ def gate_steps(facts: GateFacts) -> list[str]:
         steps = [f"Run more. {_further_words(facts, facts.worst['extra'])}"]
     parts = facts.rows.filter(verdict="undecided").drop_nulls("stratum")
     undecided = [
-        named(part) + (f" ({count_of(extra, 'further trial')} of each question)" if extra else "")
-        for part, extra in parts.select("stratum", "extra").rows()
+        f"{named(model)} in {named(part)}"
+        + (f" ({count_of(extra, 'further trial')} of each question)" if extra else "")
+        for model, part, extra in parts.select("model", "stratum", "extra").rows()
     ]
     return steps + ([f"Undecided: {'; '.join(undecided[:5])}."] if undecided else [])
 
@@ -355,7 +362,7 @@ def cases_section(facts: CaseFacts | None) -> Section:
         "parts": [(kind, words, n) for (kind, words), n in zip(_PARTS, facts.counts, strict=True)],
         "lists": [(head, *_case_lists(changed)) for head, changed in lists.items() if changed],
     }  # fmt: skip
-    title = title if down or up else "No question broke."
+    title = title if down else _gate_aside(gate)
     return Section("cases", title, [*read, *case_clauses(gate)], [Drawing("cases", data)])
 
 

@@ -79,6 +79,19 @@ def error_alert(findings: Sequence[CheckFinding]) -> list[Text]:
     return [Text("alert", sentence) for sentence in spoken]
 
 
+_CHECKS_OF_TRIALS = {"errors", "copies", "repeats"}  # alarms that come before any step
+
+
+def careful_steps(steps: Sequence[str], findings: Sequence[CheckFinding]) -> Sequence[str]:
+    """The steps of an account, which wait where its scores are biased or in doubt."""
+    if any(each.biases_scores for each in findings):
+        return ["Repair the trials first, as the alarm says: these scores decide nothing."]
+    if not steps or not _CHECKS_OF_TRIALS & {each.check for each in spoken_findings(findings)}:
+        return steps
+    first = steps[0].removeprefix("Nothing: ")
+    return [f"First look at the alerts. As the rows stand: {first}", *steps[1:]]
+
+
 def _test_alerts(findings: Sequence[CheckFinding]) -> Iterator[Alert]:
     """Alerts of tests above the numbers; the alarm that scores are biased is the title."""
     spoken = {each.check: each for each in spoken_findings(findings) if not each.biases_scores}
@@ -177,8 +190,8 @@ def _partial_words(gaps: LogGaps) -> str:
     if gaps.step is not None:
         partial = [f"{gaps.step} {step_words(step)}" for step in partial]
     said = (
-        f"Not all {gaps.models:,} models were run on {name_list(partial)}. Overall scores skip "
-        "these strata."
+        f"{name_list(partial)} {'lacks' if len(partial) == 1 else 'each lack'} one or more of the "
+        f"{gaps.models:,} models. Overall scores skip these strata."
     )
     return said if partial else ""
 
@@ -194,7 +207,7 @@ def _unfinished_words(gaps: LogGaps) -> str:
 
 _HANDLED = {  # missing outcomes
     "error": 'A report refuses them: missing="drop" skips them, a category counts them.',
-    "drop": "They were dropped, which flatters a model that crashes on hard questions.",
+    "drop": "Dropping them flatters a model that crashes on hard questions.",
     "bounds": "Scores count them as failed; intervals and verdicts hold whatever they would be.",
 }
 

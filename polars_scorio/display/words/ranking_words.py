@@ -55,7 +55,8 @@ from polars_scorio.display.phrases import (
 
 _LISTED_SIZES = 8  # draw sizes of a curve in a sentence
 _FAR = 10  # times the trials of a log, beyond which nobody plans
-WHATEVER = ", whatever the errored trials were"  # behind a confidence
+_SMALL = 0.05  # a difference of shares that matters to nobody
+WHATEVER = ", whatever the outcomes of errored trials"  # behind a confidence
 _FAMILIES = {
     "": "",
     "page": ", for all pairs at once",
@@ -178,7 +179,7 @@ def _ranking_lede(facts: RankingFacts) -> str:
     return f"{said} {_cost_words(facts)}".strip()
 
 
-_MEANINGS = {"counted as failures": "failed", "dropped": "are dropped"}
+_MEANINGS = {"counted as failures": "count as failures", "dropped": "are dropped"}
 
 
 def _errored_lede(facts: RankingFacts, errored: Errored, gap: Gap) -> str:
@@ -192,7 +193,7 @@ def _errored_lede(facts: RankingFacts, errored: Errored, gap: Gap) -> str:
         f"{unit.gap(diff, points=not place)} if {subject} {meaning}"
         for place, (subject, (meaning, diff)) in enumerate(zip(subjects, known, strict=False))
     ]
-    ends = f"{unit.gaps(gap.lo, gap.hi)} whatever {'they' if gaps else subjects[0]} were"
+    ends = f"{unit.gaps(gap.lo, gap.hi)} whatever the outcomes of errored trials"
     return f"{a} minus {b}: {', '.join([*gaps, ends])}."
 
 
@@ -230,7 +231,7 @@ def _ranking_note(facts: RankingFacts) -> str:
     board = facts.board
     if len(board.models) == 1 or not board.ranked:
         return ""
-    note = "Shaded: no model was shown to be better (tier 1)."
+    note = "Shaded: models that no other was shown to beat (tier 1)."
     if board.first_tier.all():
         note = "No model was shown to be better than another."
     lines = " Below a line, each model is worse than at least one above it."
@@ -343,24 +344,25 @@ def ranking_steps(facts: RankingFacts) -> list[str]:
 def _plan_steps(facts: RankingFacts, gap: Gap) -> list[str]:
     """Further trials, further questions, or neither."""
     plan, (a, b) = facts.plan, map(named, facts.board.models[:2])
-    bound = facts.board.unit.size(max(abs(gap.lo), abs(gap.hi)))
-    differ, take = f"{a} and {b} differ by less than {bound}", facts.costs is None
+    unit, bound = facts.board.unit, max(abs(gap.lo), abs(gap.hi))
+    gain, loss = (unit.size(max(each, 0.0)) for each in (gap.hi, -gap.lo))
+    differ = f"Not decided: {a} may score up to {gain} more than {b}, or up to {loss} less."
+    if unit.percent and bound <= _SMALL:
+        either = "Take either: " if facts.costs is None else ""
+        differ = f"{either}{a} and {b} differ by less than {unit.size(bound)}."
     if plan is None:
-        return [f"{'Take either: ' if take else ''}{differ}."]
-    decide = f"To decide it with a chance of {100 * plan.power:g} %"
+        return [differ]
+    decide = f"For a chance of {100 * plan.power:g} % to decide between {a} and {b}"
     questions = f"{count_of(plan.questions or 0, 'further question')} like these"
     if plan.trials is None:
-        either = "Take either, or add questions: " if take else ""
-        none = "no number of further trials of these questions would be likely to decide it"
-        further = [f"{decide}: {questions}."] if plan.questions else []
-        return [f"{either}{differ}, and {none}.", *further]
-    steps = list[str]()
-    if plan.trials > _FAR * plan.fewest:
-        times = f"{(plan.fewest + plan.trials) / plan.fewest:,.0f} times this log"
-        better = f"it would take {times} to say which is better"
-        steps.append(f"{'Take either: ' if take else ''}{differ}; {better}.")
-    trials = f"{count_of(plan.trials, 'further trial')} of each question"
-    return [*steps, f"{decide}: {trials}{f', or {questions}' if plan.questions else ''}, of both."]
+        add = "They may well be equal: further trials of these questions would hardly decide it."
+        if facts.runs:
+            add = "Add runs: the difference between runs is the main uncertainty."
+        return [f"{differ} {add}", *([f"{decide}: {questions}."] if plan.questions else [])]
+    far, trials = plan.trials > _FAR * plan.fewest, count_of(plan.trials, "further trial")
+    times = f" ({(plan.fewest + plan.trials) / plan.fewest:,.0f} times this log)" if far else ""
+    either = f", or {questions}" if plan.questions else ""
+    return [*([differ] if far else []), f"{decide}: {trials} of each question{times}{either}."]
 
 
 def _cheapest_step(board: Board, costs: Costs) -> str:
@@ -400,7 +402,7 @@ def divided_steps(facts: Divided) -> list[str]:
 
 
 def tell_one_model(facts: OneModel) -> Account:
-    """The share that a single model gets right, at one try and every time."""
+    """The share that a single model gets right, on one try and every time."""
     prefix = f"At {facts.place}: " if facts.place else ""
     title = Title(prefix + _one_model_title(facts), "one model")
     said: list[tuple[Tone, str]] = [
@@ -424,7 +426,7 @@ def _one_model_title(facts: OneModel) -> str:
     if facts.always is None:
         return f"{model} gets {score} of {count_of(facts.questions, 'question')} right."
     every = "both times" if facts.tries == 2 else f"all {facts.tries:,} times"
-    return f"{model} gets {score} right at one try, and {facts.always} {every}."
+    return f"{model} gets {score} right on one try, and {facts.always} {every}."
 
 
 def _one_model_lede(facts: OneModel) -> str:
@@ -443,10 +445,8 @@ def _one_model_lede(facts: OneModel) -> str:
 def _flaky_words(facts: OneModel) -> str:
     if not facts.flaky:
         return ""
-    verb, come = ("is", "comes") if facts.flaky == 1 else ("are", "come")
-    both = f"{verb} right in one run and wrong in the next"
-    ways = both if facts.shares else f"{come} out both ways"
-    return f"{count_of(facts.flaky, 'question')} {ways}."
+    come = "comes" if facts.flaky == 1 else "come"
+    return f"{count_of(facts.flaky, 'question')} {come} out both ways."
 
 
 def one_model_table(facts: OneModel) -> TableBlock:
@@ -482,7 +482,8 @@ def one_model_steps(facts: OneModel) -> list[str]:
 
 def with_bias(account: Account, names: Sequence[str], sentence: str) -> Account:
     """The alarm that every score is biased as the title, and the account below it."""
-    said = f"Trials of {names_list([*names])} stopped on outcomes: every score is biased."
+    who = names_list([*names])
+    said = f"Trials of {who} seem to have stopped on outcomes: then every score is biased."
     numbers = f"As the rows stand: {account.title.words} {account.lede}".strip()
     kept = [each for each in account.blocks if not isinstance(each, Title | Text)]
     about = [Text("basis", each) for each in account.basis]
@@ -587,7 +588,7 @@ def _asked_and_found(curve: PairCurve, confidence: float) -> tuple[str, str]:
     words = _curve_words(pair, a, b, k)
     if words is None:
         ends = f"k = {k[0]} or k = {k[-1]}" if curve.named else "any k"
-        words = f"neither of {a} and {b} is better at {ends}"
+        words = f"neither {a} nor {b} is shown to be better at {ends}"
     whole = len(k) > 1 and k == [*range(k[0], k[-1] + 1)]
     asked = f"k = {k[0]} to {k[-1]}" if whole else f"k = {text_list([*map(str, k)], _LISTED_SIZES)}"
     return f"With {100 * confidence:.10g} % confidence for the whole curve ({asked})", f"{words}."

@@ -99,7 +99,7 @@ def judge_section(facts: JudgeFacts) -> Section:
     lift, who = facts.raw[facts.most] - board.score[facts.most], named(board.models[facts.most])
     title = f"The judge {'adds' if lift > 0 else 'takes off'} up to {unit.size(lift)} ({who})."
     if unit.gap(lift)[0] not in f"+{MINUS}":
-        title = "The judge changes no score."
+        title = "Correcting for the errors of the judge moves no score."
     read = ["Ring: what the judge says. Dot: the true score with its interval."]
     if facts.labels is not None:
         each = range_text(*facts.labels[1:])

@@ -73,9 +73,8 @@ def _reach_words(run: TrainingRun) -> str:
     if not lost + new:
         return ""
     return (
-        f"{count_of(lost, 'question')} {word} at least once at step {first} "
-        f"{'is' if lost == 1 else 'are'} never {word} at step {last}; {new:,} changed the "
-        "other way."
+        f"{count_of(lost, 'question')} {'was' if lost == 1 else 'were'} {word} at least once at "
+        f"step {first} and never at step {last}; {new:,} the other way round."
     )
 
 
@@ -122,8 +121,8 @@ def training_steps(run: TrainingRun) -> list[str]:
     if len(may) > 1:
         score, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
         steps[0] = (
-            f"Take step {taken}: the earliest of the {len(may):,} steps that may be the best by "
-            f"one try; its Pass@{top} is {score}, against {last} of step {last_step}."
+            f"Take step {taken}: the earliest of the {len(may):,} steps that may be the best on "
+            f"one try; its Pass@{top} is {score}, against {last} at step {last_step}."
         )
     end, since = run.curve.last
     if end < 0:
@@ -156,10 +155,10 @@ def steps_figures(run: TrainingRun) -> list[Figure]:
     start, end = (unit.score(one_try[step]) for step in (0, -1))
     leading = f"{len(may):,} of {len(run.steps):,}"
     note = (f"By {run.name}. Bands: {run.curve.level} intervals. Dots below: steps that may be "
-            f"the best by one try, for all steps at once ({leading}).")  # fmt: skip
+            f"the best on one try ({leading}), for all steps together.")  # fmt: skip
     if None not in run.best:
         score, ends_of = unit.score(run.board.score[0]), unit.interval(*run.best)
-        note += (f" Highest (dot): step {step_words(run.board.models[0])}, {score} {ends_of}, "
+        note += (f" Highest (dot): step {step_words(run.board.models[0])}, {score}; {ends_of} is "
                  "corrected for having been chosen.")  # fmt: skip
     drawing = Drawing("steps", data, f"By {run.name}, one try: {start} to {end}")
     return [drawing, Text("note", note)]

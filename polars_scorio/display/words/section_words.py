@@ -75,7 +75,7 @@ def strata_title(facts: Winners) -> str:
         ]
         return "; ".join(clauses) + "."
     if set(facts.firsts.values()) == {leader}:
-        where = f"beyond chance in {len(sure):,}" if sure else "nowhere beyond chance"
+        where = f"significantly in {len(sure):,}" if sure else "significantly in none"
         return f"{named(leader)} is first in every {noun}, {where}."
     if sure:
         where = names_list([*sure])

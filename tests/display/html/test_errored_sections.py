@@ -43,7 +43,7 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     made = page_of(BETA, missing="bounds")
     assert plain_text(made.account.title.words) == title
     assert made.account.title.mood == ""
-    assert made.account.basis[1].endswith("at once, whatever the errored trials were")
+    assert made.account.basis[1].endswith("at once, whatever the outcomes of errored trials")
     shown = words(BETA.scorio(missing="bounds").leaderboard()._repr_html_())
     assert title in shown.replace(" .", ".")
     monkeypatch.setenv("COLUMNS", "120")
@@ -94,7 +94,7 @@ def test_a_page_names_a_winner_only_if_the_comparison_does(log):
 def test_a_winner_holds_whatever_the_errored_trials_were():
     made = page_of(drawn(2, 60, errors=0.02, gain=0.3), missing="bounds")
     assert plain_text(made.account.title.words) == "m1 beats m0."
-    assert "whatever they were." in plain_text(made.account.lede)
+    assert "whatever the outcomes of errored trials." in plain_text(made.account.lede)
 
 
 def test_one_model_scores_a_range():
@@ -111,7 +111,7 @@ def test_a_gate_holds_whatever_the_errored_trials_were():
     rows = made.numbers["baseline"]["gates"].sort("model")
     assert rows["verdict"].to_list() == gate["verdict"].to_list()
     assert rows["lo"].to_list() == pytest.approx(gate["lo"].to_list())
-    assert "whatever the errored trials were" in made.account.basis[2]
+    assert "whatever the outcomes of errored trials" in made.account.basis[2]
     assert plain_text(made.account.next.steps[0]).startswith("Run beta's 60 errored trials")
 
 

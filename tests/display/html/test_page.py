@@ -230,7 +230,7 @@ def test_a_metric_that_the_package_does_not_know_has_heading_and_formula(r1, tmp
     assert f"<dt>Agreement@N</dt><dd>{Agreement().formula}</dd>" in page
     text = re.sub("<[^>]+>", "", page)
     assert "scores 60.7 % (Agreement@5)." in text
-    assert "right at one try" not in re.sub("<script.*", "", page, flags=re.DOTALL)[:3000]
+    assert "right on one try" not in re.sub("<script.*", "", page, flags=re.DOTALL)[:3000]
     assert ">avg@5 (%)<" in page
     # Of 3 and of 4 successes in 5 trials, 4 and 6 of 10 pairs end alike.
     assert "The plain estimate is 50.0" in text

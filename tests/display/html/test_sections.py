@@ -40,7 +40,7 @@ from polars_scorio.display.words.ranking_words import ranking_title
 from polars_scorio.display.words.run_words import gains_section
 from polars_scorio.study.calibrated import CalibratedInference
 from tests.decisions.counted import counted
-from tests.display.html.logs import drawn_sections, models, page_of, picture_of
+from tests.display.html.logs import drawn_sections, models, page_of, picture_of, retried
 from tests.made_logs import long
 from tests.made_verdicts import verdicts
 from tests.own_metric import Agreement
@@ -225,7 +225,7 @@ def test_what_chance_breaks_is_said_where_nothing_is_named_or_the_pattern_is_rar
     assert row["broken_by_chance"] == pytest.approx(log["broken_by_chance"].sum())
     same = page_of(models(2), baseline="m00")
     cases = next(each for each in drawn_sections(same) if each.anchor == "cases")
-    assert cases.title == "No question broke."
+    assert cases.title == "No question is shown to have broken."
     assert re.search(
         r"went from mostly right to mostly wrong \(by chance alone \d+\.\d;", cases.words[1]
     )
@@ -602,7 +602,7 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
     best = log.scorio(model="step", validate=False).best(ps.avg()).row(0, named=True)
     assert best["could_be_best"] == [20, 30]
     assert page.headline == "Step 30 is better than step 0 at every k."
-    assert "for all steps at once (2 of 4)" in words(picture_of(page))
+    assert "on one try (2 of 4), for all steps together" in words(picture_of(page))
     assert plain_text(page.account.next.steps[0]).startswith(
         "Take step 20: the earliest of the 2 steps"
     )
@@ -829,7 +829,7 @@ def test_the_highest_of_several_has_an_interval_corrected_for_the_selection():
     row = steps.scorio(model="step", validate=False).best().row(0, named=True)
     ends = Unit().interval(row["best_lo"], row["best_hi"])
     said = words(picture_of(page_of(steps, ps.avg(), model=None, by="step", validate=False)))
-    assert f"{ends}, corrected for having been chosen." in said
+    assert f"{ends} is corrected for having been chosen." in said
 
 
 def test_the_foot_has_the_coverage_of_each_model():
@@ -862,7 +862,7 @@ def test_a_name_stays_with_the_mark_behind_it_and_the_first_clause_of_advice_is_
     page = page_of(models(2))
     assert "</bdi></span> may be as good" not in page.html()
     assert '<span class="gl"><bdi class="nb">m01</bdi>?</span></h2>' in page.html()
-    assert re.search(r"<li><b>Take either[^<]*[.,:]</b>", page.html())
+    assert re.search(r"<li><b>Not decided:</b>", page.html())
 
 
 def test_cells_are_full_where_every_trial_is_right_and_of_rewards_at_the_highest_mean():
@@ -907,6 +907,25 @@ def test_with_costs_nobody_is_told_to_take_either(prices):
     ]
 
 
+def test_no_advice_rests_on_trials_in_doubt():
+    (repair,) = page_of(retried()).account.next.steps
+    assert repair.startswith("Repair the trials first, ")
+    copied = pl.concat([long([[1, 1, 1, 0]] * 40, "a"), long([[0, 0, 1, 0]] * 40, "b")])
+    (look,) = page_of(copied).account.next.steps
+    said = "First look at the alerts. As the rows stand: a is the best of these models."
+    assert plain_text(look) == said
+    gate = page_of(copied, baseline="a", margin=0.1)
+    broke = "40 questions broke, more than chance explains; none can be named."
+    (title,) = [each.title for each in gate.sections if each.anchor == "cases"]
+    assert (gate.account.aside, title) == (broke, broke)
+
+
+@pytest.mark.parametrize(("number", "said"), [(1500, "Take either: "), (40, "Not decided: ")])
+def test_either_model_is_taken_only_where_they_differ_by_little(number, said):
+    log = pl.concat([long([[1, 1, 0, 0]] * number, "a"), long([[1, 0, 1, 0]] * number, "b")])
+    assert page_of(log, validate=False).account.next.steps[0].startswith(said)
+
+
 @pytest.mark.parametrize(
     ("log", "metrics", "options"),
     [
@@ -948,7 +967,7 @@ def test_the_line_below_a_run_of_training_keeps_its_roles():
 
 def test_pages_say_how_their_own_numbers_were_computed(versions):
     gate = page_of(versions, baseline="v1", count="count").html()
-    assert "Each end of an interval holds by itself." in gate
+    assert "Each end of an interval is a one-sided limit." in gate
     assert "The gate fails where the whole interval lies in the orange zone" in gate
     assert "is called better only if" not in gate
     assert "is called better only if" in page_of(models(2)).html()

@@ -42,7 +42,7 @@ def test_dropped_trials_are_counted():
     log = models(2).with_columns(category=pl.when(pl.col("trial") > 0).then("category"))
     found = alerts_of(log, missing="drop")
     assert found["Dropped trials"].startswith(
-        "24 trials without an outcome (m00: 12 and m01: 12). They were dropped"
+        "24 trials without an outcome (m00: 12 and m01: 12). Dropping them"
     )
     found = alerts_of(log, missing=0)
     assert found["Missing outcomes"].endswith("They count as category 0.")
@@ -94,7 +94,10 @@ def stopped(*, retried: bool) -> pl.DataFrame:
 def test_an_alarm_that_scores_are_biased_is_the_title_and_the_finding_follows():
     page = page_of(stopped(retried=True))
     silent = page_of(stopped(retried=True), validate=False)
-    assert page.headline == "Trials of ada stopped on outcomes: every score is biased."
+    assert (
+        page.headline
+        == "Trials of ada seem to have stopped on outcomes: then every score is biased."
+    )
     assert page.account.lede.startswith(f"As the rows stand: {silent.account.title.words} ")
     assert page.account.aside.startswith("ada: all ")
     assert "every score is biased: first=1 counts the first trial" in page.account.aside
@@ -106,7 +109,7 @@ def test_an_alarm_that_scores_are_biased_is_the_title_and_the_finding_follows():
     assert top.count("ended with 1 success (p") == 1
     assert foot.count("ended with 1 success (p") == 1  # in the table of all tests
     assert [each.title for each in page.alerts] == ["Trials stopped on outcomes", "Unequal trials"]
-    assert page.alerts[0].text.startswith("ada: 0 questions went on after outcomes ")
+    assert page.alerts[0].text.startswith("ada: no question had a further trial ")
     assert page.checked.startswith("Independent trials are assumed. 2 of 6 tests of the trials ")
     assert "ada: questions with fewer trials succeed more" in page.checked  # a look
     honest = page_of(stopped(retried=False))
@@ -150,7 +153,7 @@ def test_every_medium_says_below_its_title_that_one_model_has_more_errors():
     asked = StoryOptions((), Settings())
     *_, story = read_story(timed_out().lazy(), Roles(success=("right",)), asked)
     assert isinstance(story, Story)
-    said = "Errors count as failures: 34 % of m01, 0.0 % of m00"
+    said = "Errors count as failures: 34 % of the trials of m01, 0.0 % of those of m00"
     lines = " ".join(account_lines(Screen(), story.account, 15))
     notebook = finding_table(timed_out().lazy(), Roles(success=("right",)), asked)
     for medium in (lines, card_svg(story_card(story)), notebook):

@@ -59,20 +59,32 @@ def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
 @pytest.mark.parametrize(
     ("seed", "runs", "roles", "titles", "words"),
     [
-        (0, 4, {"run": "trial"}, ["Different runs", "Other runs"], "one run moves "),
+        (
+            0,
+            4,
+            {"run": "trial"},
+            ["Different runs", "Other runs"],
+            " have a standard deviation of ",
+        ),
         (
             0,
             4,
             {"run": "trial", "by": "domain"},
             ["Different runs", "Other runs"],
-            "one run moves ",
+            " have a standard deviation of ",
         ),
         (0, 4, {"run": "trial", "run_effects": "alike"}, ["Different runs", "Other runs"], "allow"),
         (2, 4, {"run": "trial"}, ["Other runs"], "runs are named"),
         (0, 2, {"run": "trial"}, ["Different runs", "Other runs"], "allow for it"),
         (2, 1, {"run": "trial"}, ["These runs only"], "too few runs"),
         (2, 4, {}, [], ""),
-        (0, 4, {"run": "trial", "run_effects": "none"}, ["Different runs"], "are about these runs"),
+        (
+            0,
+            4,
+            {"run": "trial", "run_effects": "none"},
+            ["Different runs"],
+            "hold for these runs only",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:run= names one run", "ignore::polars_scorio.CheckWarning")
