@@ -102,7 +102,7 @@ def test_old_lines_and_files_beside_rollouts_are_refused(reader, write):
     with pytest.raises(ValueError, match="without '_ng_task_index', which old versions of NeMo G"):
         reader(write("a.jsonl", {"reward": 1.0}))
     path = write("b/a_failures.jsonl", rollout(1, 1))
-    with pytest.raises(ValueError, match="the file beside the rollouts, failures alone"):
+    with pytest.raises(ValueError, match="found only the file beside the rollouts, failures"):
         reader(path.parent)
     write("b/a.jsonl", *LINES)
     write("b/a_failures.jsonl", {"_ng_task_index": "one", "_ng_rollout_index": 1})
