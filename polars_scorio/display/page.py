@@ -346,28 +346,28 @@ def _next_command(story: Story, order: PageCall) -> str:
         words = order.typed(command, **changes) if command else []
         return shlex.join(["polars-scorio", *words]) if words else ""
     roles, metric, settings = order.roles, changes.pop("metric", None), story.asked.settings
-    if story.run is not None:
+    if "model" in changes:
         roles = replace(roles, model=changes.pop("model"), by=changes.pop("by"))
         settings = replace(settings, overall=changes.pop("overall"))
     typed = [f"metric={metric}"] if metric is not None else []
-    if story.gated is not None:
+    if story.gated is not None and command == "gate":
         typed = [repr(story.gated.baseline), f"margin={story.asked.margin}", *typed]
-    typed += _typed_keywords(replace(settings, overall=None)) * (command != "reruns")
+    typed += _typed_keywords(replace(settings, overall=None)) * (command not in {"reruns", "check"})
     typed += [f"{name}={value!r}" for name, value in changes.items()]
     return f"{_typed_log(roles)}.{command}({', '.join(typed)})" if command else ""
 
 
 def _next_question(story: Story) -> tuple[str, dict[str, Any]]:
     """The command, or method, that asks what a page asks, and options beside those of the page."""
+    if story.verdict.bias is not None:
+        return "check", {}
     of_steps = story.run is not None and story.log.shared_by_steps is not None
-    lacking = of_steps or story.coverage["missing"].sum() > 0
-    keeps = {"unmatched": "drop"} if lacking else {}
+    keeps = {"unmatched": "drop"} if of_steps or story.coverage["missing"].sum() > 0 else {}
     if story.run is not None:  # its steps are ranked by one try
         steps = {"model": story.run.name, "by": (), "metric": None, "overall": None}
         return "rank", {**steps, **keeps}
     main = story.sheet.main
-    lead = main.lead if story.gated is None else story.gated.lead
-    metric = {"metric": str(lead)} if story.asked.metrics else {}
+    metric = {"metric": str((story.gated or main).lead)} if story.asked.metrics else {}
     if story.divided:
         return "rank", {**metric, **keeps}
     if len(story.sheet.board.models) == 1:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from polars_scorio.command_line.main import main
-from tests.display.html.logs import models
+from tests.display.html.logs import models, page_of, retried
 
 # At both ends of the range the winner is sure; between them it is open.
 LOG = models(3, questions=40, trials=4)
@@ -126,6 +126,19 @@ SCREENS += [
     ("metric", "summary"),
     ("prior", "summary"),
 ]
+
+
+def test_below_scores_that_are_biased_stands_the_check(capsys):
+    retried("ada", "bob").write_parquet("log.parquet")
+    for words in (["report"], ["report", "--baseline", "ada", "--margin", "0.1"]):
+        assert main([words[0], "log.parquet", *words[1:]]) == 0
+        typed = shlex.split(
+            unescape(re.search("<pre>(.*?)</pre>", Path("report.html").read_text())[1])
+        )
+        assert typed == ["polars-scorio", "check", "log.parquet"]
+        capsys.readouterr()
+        assert main(typed[1:]) == 1
+    assert "df.scorio.check()" in page_of(retried("ada", "bob")).html()
 
 
 @pytest.mark.parametrize(("kind", "command"), SCREENS)
