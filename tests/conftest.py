@@ -32,10 +32,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Spare the garbage collector the modules and the tests, which all live to the end."""
+    """Spare the garbage collector the modules and the tests, which all live to the end.
+
+    They are not frozen: Hypothesis asks the collector who refers to the generators of NumPy.
+    """
     gc.disable()
     result = yield
-    gc.freeze()
     gc.enable()
     return result
 
