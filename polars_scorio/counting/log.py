@@ -208,7 +208,7 @@ class Study:
     def counted(self, roles: Roles, key: tuple[Hashable, ...], plan: pl.LazyFrame) -> pl.DataFrame:
         """The result of a plan, which follows from the frame, its roles and a key."""
         with self._lock:
-            if not self._known.equals(self.frame):
+            if (self._counted or self._kept) and not self._known.equals(self.frame):
                 self._forget()
             full = id(roles), *key
             if full not in self._counted:

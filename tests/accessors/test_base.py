@@ -93,3 +93,7 @@ def test_changes_in_place_are_seen(r1, roles):
     assert frame.scorio(by="domain").bayes()["domain"].to_list() == ["a", "b"]
     frame.replace_column(frame.get_column_index("category"), pl.Series("category", np.ones(12)))
     assert frame.scorio.avg()["estimate"].item() == accessor.avg()["estimate"].item() == 1
+    uncounted = frame.scorio(validate=False)
+    for trials in (24, 48):  # before its first count, and before its second
+        frame.extend(frame.clone())
+        assert uncounted.avg()["trials"].item() == trials
