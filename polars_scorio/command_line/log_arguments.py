@@ -523,7 +523,7 @@ def _option_text(action: Action, value: object) -> list[str]:
     ]  # fmt: skip
 
 
-# What adds the options of each command; those of others are about the format of their table.
+# Each command to its function above, by name; a command without one has only `--format`.
 _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     name.removeprefix("_options_of_"): add
     for name, add in vars().items()

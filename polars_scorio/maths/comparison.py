@@ -291,10 +291,10 @@ def from_ranges(
     mu, sigma, lo, hi = numbers
     reaches = Reaches(mu, sigma, (mu - lo) / z, (hi - mu) / z)
     compared = Compared.from_numbers(*numbers)
-    return Comparison(compared, reaching(reaches), limit, information=information)
+    return Comparison(compared, independent_pairs(reaches), limit, information=information)
 
 
-def reaching(models: Reaches) -> Between:
+def independent_pairs(models: Reaches) -> Between:
     """Pairs of models with independent errors, from arrays of all models, (S, L)."""
 
     def between(a: Ints, b: Ints) -> Pairs:

@@ -17,7 +17,7 @@ from polars_scorio.maths.comparison import (
     Pairs,
     Reaches,
     beta_pairs,
-    reaching,
+    independent_pairs,
 )
 from polars_scorio.maths.posteriors import (
     Pooled,
@@ -64,7 +64,7 @@ def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: boo
     """Models by mu and sigma (S, L); their differences are Beta if the metric has a range."""
     low, high = metric.support
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-    normal = reaching(Reaches(mu, sigma, sigma, sigma))
+    normal = independent_pairs(Reaches(mu, sigma, sigma, sigma))
 
     def between(a: Ints, b: Ints) -> Pairs:
         pairs = normal(a, b)
