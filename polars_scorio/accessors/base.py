@@ -16,7 +16,7 @@ from polars.exceptions import PolarsError
 from polars_scorio.arguments import Per
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.coverage import coverage, offer_ids
-from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
+from polars_scorio.counting.log import Log, Study, bind_roles, faster_engine
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.metrics.from_text import unknown_method
@@ -334,9 +334,7 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).counts().rows()
         [('m', 1, 0, 1), ('m', 1, 1, 2)]
         """
-        in_memory = isinstance(self.frame, pl.DataFrame)
-        plan = counts_plan(bind_roles(self._lazy(), self._roles), in_memory=in_memory)
-        return self._returned(plan)
+        return self._returned(counts_plan(bind_roles(self._log_study(), self._roles)))
 
     @takes_options()
     def describe(self, *, per: Per = "model") -> FrameT:
@@ -578,4 +576,4 @@ class Accessor(Generic[FrameT]):
             plan = plan.select(in_order(plan.collect_schema().names(), self._roles))
         if isinstance(self.frame, pl.LazyFrame):
             return plan
-        return collected_rows(plan, self.frame.height)
+        return plan.collect(engine=faster_engine(self.frame.height))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID
-from polars_scorio.counting.log import CATEGORY, COUNT, Trials, bind_roles
+from polars_scorio.counting.log import CATEGORY, COUNT, Study, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import (
@@ -88,11 +88,11 @@ def count_trials(
     )
     _refuse_expressions(roles)
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        trials, in_memory = bind_roles(frame.lazy(), roles), isinstance(frame, pl.DataFrame)
-        binary = None if in_memory else binary_counts(trials)
+        trials = bind_roles(frame if isinstance(frame, pl.LazyFrame) else Study(frame), roles)
+        binary = binary_counts(trials) if trials.study is None else None
         if binary is not None:
             return binary
-        plan = counts_plan(trials, in_memory=in_memory)
+        plan = counts_plan(trials)
     else:
         plan = _counted_elsewhere(frame, roles)
     return plan.collect(engine="streaming")
@@ -141,10 +141,10 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
 
 def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> tuple[pl.LazyFrame, list[int]]:
     """The tallies of the questions, from the counts that an engine found, and few categories."""
-    frame = _with_log_dtypes(counts, trials).rename({CATEGORY: trials.category.name})
+    named = _with_log_dtypes(counts, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")
     roles = replace(trials.roles, trial=None, count=count, threshold=None)
-    return category_tallies(bind_roles(frame, roles), in_memory=True)
+    return category_tallies(bind_roles(Study(named.collect()), roles))
 
 
 def _with_log_dtypes(counted: pl.DataFrame, trials: Trials) -> pl.LazyFrame:

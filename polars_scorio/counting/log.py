@@ -162,9 +162,9 @@ FitT = TypeVar("FitT")
 _FEW_ROWS = 10_000  # of a frame up to which the streaming engine takes longer: by 1 to 3 ms
 
 
-def collected_rows(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
-    """The result of a plan over a frame of so many rows, by the engine that is faster."""
-    return plan.collect(engine="in-memory" if rows <= _FEW_ROWS else "streaming")
+def faster_engine(rows: int) -> Literal["in-memory", "streaming"]:
+    """The engine that is faster on so many rows."""
+    return "in-memory" if rows <= _FEW_ROWS else "streaming"
 
 
 _SHARES = tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 40)
@@ -213,7 +213,8 @@ class Study:
             full = id(roles), *key
             if full not in self._counted:
                 # The roles are kept, so that no others get their identity.
-                self._counted[full] = roles, collected_rows(plan, self.frame.height)
+                engine = faster_engine(self.frame.height)
+                self._counted[full] = roles, plan.collect(engine=engine)
             return self._counted[full][1]
 
     def has_counted(self, roles: Roles, key: tuple[Hashable, ...]) -> bool:
@@ -256,6 +257,7 @@ class Trials:
     reward: pl.Expr | None = None
     owner: str = ""
     study: Study | None = None
+    engine: Literal["in-memory", "streaming"] = "streaming"  # which reads them faster
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -377,7 +379,7 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
     `owner` begins the messages: empty for the data, "prior: " for prior trials, which may lack
     models.
     """
-    frame = log.frame.lazy() if isinstance(log, Study) else log
+    study, frame = (log, log.frame.lazy()) if isinstance(log, Study) else (None, log)
     columns = _Columns(frame, frame.collect_schema(), owner)
     columns.refuse_absent(roles)
     category = columns.part("category", roles.category)
@@ -398,7 +400,8 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         reward=None if roles.threshold is None else category.expr,
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),
         owner=owner,
-        study=log if isinstance(log, Study) else None,
+        study=study,
+        engine="streaming" if study is None else faster_engine(study.frame.height),
         **{
             role: columns.part(role, column)
             for role in ("trial", "count", "cluster", "run", "answer", "cost")

@@ -123,12 +123,12 @@ def found_words(trials: Trials) -> RunWords | None:
     ids = trials.rows(run_ids(trials)).select(RUN)
     if part.dtype.is_integer():
         ends = ids.select(pl.col(RUN).min().alias(_LEAST), pl.col(RUN).max().alias(_MOST))
-        least, most = ends.collect(engine="streaming").row(0)
+        least, most = ends.collect(engine=trials.engine).row(0)
         if least is None:
             return None
         if most - least < MOST_RUNS:
             return RunWords(tuple(range(least, most + 1)), ordered=True, first=least)
-    known = ids.drop_nulls().unique().collect(engine="streaming").to_series()
+    known = ids.drop_nulls().unique().collect(engine=trials.engine).to_series()
     if not 0 < known.len() <= MOST_RUNS:
         return None
     return RunWords(tuple(known.sort()), ordered=has_order(part), first=None)

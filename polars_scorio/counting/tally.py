@@ -80,16 +80,16 @@ _MOST_COLUMNS = 8  # categories with a column each
 TIMES = ":times"
 
 
-def counts_plan(trials: Trials, *, in_memory: bool = False) -> pl.LazyFrame:
+def counts_plan(trials: Trials) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    questions, few = category_tallies(trials, in_memory=in_memory)
+    questions, few = category_tallies(trials)
     return counts_frame(questions, trials, trial_id_rules(trials), few)
 
 
-def category_tallies(trials: Trials, *, in_memory: bool) -> tuple[pl.LazyFrame, list[int]]:
+def category_tallies(trials: Trials) -> tuple[pl.LazyFrame, list[int]]:
     """One row per question, with a column for each category if there are few, and these."""
-    few = _few_categories(trials, in_memory=in_memory)
+    few = _few_categories(trials)
     return (_few_tallies(trials, few) if few else question_tallies(trials)), few
 
 
@@ -109,14 +109,14 @@ def binary_counts(trials: Trials) -> pl.DataFrame | None:
     return plan.collect(engine="streaming")
 
 
-def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
+def _few_categories(trials: Trials) -> list[int]:
     """The categories, if they are truth values, or few whole numbers of a log in memory."""
     category, dtype = pl.col(CATEGORY), trials.category.dtype
     if trials.cluster is not None:
         return []
     if dtype == pl.Boolean:
         return [0, 1]
-    if not (in_memory and dtype.is_integer()):
+    if trials.study is None or not dtype.is_integer():
         return []
     ends = trials.rows().select(least=category.min(), most=category.max()).collect().row(0)
     least, most = (0, 0) if None in ends else ends

@@ -21,7 +21,6 @@ from polars_scorio.counting.log import (
     Trials,
     bind_roles,
     category_literal,
-    collected_rows,
     collected_together,
     refuse_repeats,
 )
@@ -58,9 +57,9 @@ class ErroredLog:
             if refused := [row for row in BRACKETS if row.when(asked)]:
                 raise refused[0].error(metric.name)
         worst, best = extreme_categories(trials, metrics)
-        plan, counted = counts_plan(trials, in_memory=isinstance(log, Study)), False
+        plan, counted = counts_plan(trials), False
         if isinstance(log, Study):
-            plan, counted = collected_rows(plan, log.frame.height).lazy(), True
+            plan, counted = plan.collect(engine=trials.engine).lazy(), True
         return cls(plan, replace(trials, roles=roles), worst, best, counted)
 
     @property
@@ -106,7 +105,7 @@ class ErroredLog:
             solved += [pl.lit(value=True)] if names else []
             solved += [model == pl.lit(name) for name in alone if len(names) > 1]
             solved += [model != pl.lit(baseline)] if baseline is not None and len(names) > 1 else []
-        return [Study(collected_rows(self.filled(one), 0)) for one in solved]
+        return [Study(self.filled(one).collect()) for one in solved]
 
     def rows(
         self,

@@ -543,7 +543,7 @@ def is_graded(trials: Trials) -> bool:
         return False
     category = pl.col(CATEGORY)
     graded = trials.rows().select(((category != 0) & (category != 1)).any())
-    return bool(graded.collect(engine="streaming").item())
+    return bool(graded.collect(engine=trials.engine).item())
 
 
 def knows_success(trials: Trials) -> bool:
@@ -569,7 +569,7 @@ def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
     checked = WholePlan(marked).then(refuse_bad(trials, broken)).plan()
     scored = checked.select(*trials.groups, name, *question_sizes(classes), *tally.kept)
     questions = scored.filter(pl.col(TRIALS) > 0).sort(*trials.groups, name)
-    rows = questions.collect(engine="streaming")
+    rows = questions.collect(engine=trials.engine)
     if words is None:
         return rows
     repeated = words.repeats(rows, rows[TRIALS].to_numpy())
@@ -585,7 +585,7 @@ def _run_outcomes(
     rows = rows.with_columns(**tally.of_trial)
     sums = [each.of_trials for each in tally.numbers]
     questions = rows.group_by(*trials.groups, name).agg(pl.len().alias(TRIALS), *sums)
-    counted = questions.sort(*trials.groups, name).collect(engine="streaming")
+    counted = questions.sort(*trials.groups, name).collect(engine=trials.engine)
     repeated = words.repeats(counted, counted[TRIALS].to_numpy())
     return _with_places(counted.with_columns(pl.Series(_REPEATED, repeated)), keys)
 
@@ -620,4 +620,4 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
         best.sum().cast(pl.Int64).alias(SUCCESSES),
         last.alias(_LAST),
     )
-    return rewards.sort(keys).collect(engine="streaming")
+    return rewards.sort(keys).collect(engine=trials.engine)

@@ -132,11 +132,13 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
     keys = [*trials.groups, trials.question.name]
     rows = trials.rows(run_ids(trials)).filter(present)
     # Keys may be long texts, which a row for each question and run would repeat.
-    known = rows.group_by(keys).agg().sort(keys).collect(engine="streaming").with_row_index(_PLACE)
+    known = (
+        rows.group_by(keys).agg().sort(keys).collect(engine=trials.engine).with_row_index(_PLACE)
+    )
     placed = rows.join(known.lazy(), on=keys, nulls_equal=True)
     sums = [part.sum().alias(name) for part, name in zip(parts, columns, strict=True)]
     cells = placed.group_by(_PLACE, RUN).agg(pl.len().alias(_SIZE), *sums).sort(_PLACE, RUN)
-    counted = cells.collect(engine="streaming")
+    counted = cells.collect(engine=trials.engine)
     groups = _keyed_parts(known, trials.groups)
     ends = np.cumsum([0, *(table.height for table in groups.values())])  # known is sorted by groups
     first = np.searchsorted(counted[_PLACE].to_numpy(), ends).tolist()
