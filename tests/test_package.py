@@ -10,6 +10,7 @@ import pytest
 from packaging.version import Version
 
 import polars_scorio as ps
+from polars_scorio.display.phrases import installed_version
 from tests.documents import ROOT
 
 
@@ -18,11 +19,21 @@ def test_the_package_shows_public_names_only():
     assert all(hasattr(ps, name) for name in dir(ps))
 
 
+@pytest.fixture
+def forgotten_version():
+    """The version is looked up once in a process, but for these tests."""
+    installed_version.cache_clear()
+    yield
+    installed_version.cache_clear()
+
+
+@pytest.mark.usefixtures("forgotten_version")
 def test_the_version_is_that_of_the_metadata(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", {"polars-scorio": "1.2.3"}.__getitem__)
     assert ps.__version__ == "1.2.3"
 
 
+@pytest.mark.usefixtures("forgotten_version")
 def test_a_source_tree_that_is_not_installed_has_a_version(monkeypatch):
     def nowhere(name: str) -> str:
         raise PackageNotFoundError(name)

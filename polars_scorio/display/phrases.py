@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from math import floor, log10
 from statistics import median
@@ -116,19 +117,15 @@ def column_heading(name: str, trials: int | None = None) -> str:
 
 
 def inference_words(
-    options: InferenceOptions | Mapping[str, Any], metrics: Sequence[Metric], *,
-    per_question: bool = False,
-) -> str:  # fmt: skip
+    options: InferenceOptions | Mapping[str, Any], metrics: Sequence[Metric]
+) -> str:
     """Inference and target of the intervals of some metrics, in words.
 
     Posterior means are never calibrated, votes always are. About a population, neither are blends
     of the whole benchmark.
     """
     (chosen, earlier), target = read_prior(options.get("prior")), options.get("target")
-    kinds = {
-        metric: prior_of(metric, chosen, target or "benchmark", per_question=per_question)
-        for metric in metrics
-    }
+    kinds = {metric: prior_of(metric, chosen, target or "benchmark") for metric in metrics}
     first = chosen if chosen in kinds.values() or not kinds else next(iter(kinds.values()))
     words = [prior_words(first)]
     for kind in dict.fromkeys(kind for kind in kinds.values() if kind != first):
@@ -261,10 +258,11 @@ def success_word(roles: Roles) -> str:
     return " or ".join(f"“{short_name(label)}”" for label in (roles.successes or (1,))[:_LISTED])
 
 
-def installed_version() -> str:
-    """The version in the metadata of the installed package."""
+@cache
+def installed_version(package: str = "polars-scorio") -> str:
+    """The version in the metadata of an installed package."""
     try:
-        return metadata.version("polars-scorio")
+        return metadata.version(package)
     except metadata.PackageNotFoundError:  # a source tree that is not installed
         return "0+unknown"
 

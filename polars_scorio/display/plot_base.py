@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Per, check_column, check_columns, check_confidence
+from polars_scorio.arguments import Overall, check_column, check_columns, check_confidence
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Log, Trials, bind_roles, collected_together
 from polars_scorio.counting.roles import Column, Roles, is_label
@@ -207,16 +207,14 @@ class PlotBase:
     def _tidy(
         self,
         trials: Trials,
-        metrics: Metric | Sequence[Metric],
+        metric: Metric,
         options: dict[str, Any],
         *,
-        per: Per = "model",
         overall: Overall | None = None,
         common: bool = False,
     ) -> pl.LazyFrame:
-        metrics = [metrics] if isinstance(metrics, Metric) else metrics
-        request = Request.from_trials(trials, metrics, per=per, **options)
-        columns = report_columns(trials, per, request.classes.needs)
+        request = Request.from_trials(trials, [metric], **options)
+        columns = report_columns(trials, needs=request.classes.needs)
         asked: Alignment = "common" if common and trials.model is not None else "any"
         plan = evaluated_plan(request, columns, overall=overall, questions=asked)
         return tidy_plan(plan, columns)

@@ -85,7 +85,7 @@ def test_a_source_tree_that_is_not_installed_has_no_known_version(monkeypatch):
         raise metadata.PackageNotFoundError
 
     monkeypatch.setattr(metadata, "version", missing)
-    assert installed_version() == "0+unknown"
+    assert installed_version.__wrapped__() == "0+unknown"
 
 
 # The options of a page, in words and as keywords.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from importlib import metadata
 
 from polars_scorio.arguments import p_words
 from polars_scorio.counting.refusals import JOINED_IDS
@@ -24,6 +23,7 @@ from polars_scorio.display.facts.ranking_facts import FEW_QUESTIONS
 from polars_scorio.display.phrases import (
     MISSING,
     count_of,
+    installed_version,
     name_list,
     number_list,
     range_text,
@@ -299,7 +299,7 @@ def method_notes(
     facts = {
         "intervals": settings.intervals, "prior": settings.prior_in_words,
         "target": _TARGETS[settings.target],
-        "made by": f"polars-scorio {version}, polars {metadata.version('polars')}",
+        "made by": f"polars-scorio {version}, polars {installed_version('polars')}",
         "made on": build_time().strftime("%Y-%m-%d %H:%M UTC"), "call": call,
         "counts, SHA-256": digest,
     }  # fmt: skip
