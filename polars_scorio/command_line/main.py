@@ -9,7 +9,7 @@ import sys
 from argparse import Action, ArgumentError, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from functools import cache, partial
 from os.path import lexists
 from pathlib import Path
 from typing import Any, NoReturn
@@ -277,6 +277,7 @@ class _Completion(Action):
         parser.exit()
 
 
+@cache
 def command_parser(named: str | None = None, *, brief: bool = False) -> ArgumentParser:
     """The parser of the command's arguments, or of those of the command that is named alone."""
     parser = CommandParser(
