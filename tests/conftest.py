@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
-# One thread of linear algebra for each of the test processes: two fight for the cores, and take 20
-# times as long. Processes inherit it; NumPy reads it when it is imported, below.
+# One thread of linear algebra and of Polars for each of the test processes: with two they fight for
+# the cores. Linear algebra then takes 20 times as long, Polars a tenth longer. Processes inherit
+# it; both read it when they are imported, below. `.ci/run` runs tests with two threads, too.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import polars as pl
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings, strategies
 
 from tests.core import is_core
 from tests.made_logs import long
@@ -30,14 +32,28 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if asked and not is_core(collection_path) else None
 
 
+@given(strategies.none())
+def _register_random_states(_: None) -> None:
+    """Hypothesis registers the generators of Python and NumPy before its first test."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in the docstrings of the package alone: tests have none."""
+    collectors = yield
+    return [each for each in collectors if type(each) is pytest.Module]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Spare the garbage collector the modules and the tests, which all live to the end.
 
-    They are not frozen: Hypothesis asks the collector who refers to the generators of NumPy.
+    Hypothesis asks the collector who refers to the generators that it registers, so it does first.
     """
     gc.disable()
     result = yield
+    _register_random_states()
+    gc.freeze()
     gc.enable()
     return result
 

@@ -25,7 +25,7 @@ def differing_cells(found: pl.DataFrame, stored: pl.DataFrame, tolerance: float)
     return both.filter(~(present & same.fill_null(value=False)))
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", kinds_of_logs())
 def test_every_method_gives_the_stored_results(name):
     stored = pl.read_parquet(GOLDEN).filter(log=name).drop("log")

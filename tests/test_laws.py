@@ -260,29 +260,42 @@ def story_of(kind: Kind) -> Story:
 NUMBERS = ["model", "estimate", "lo", "hi"]
 
 
+def numbers_of_report(kind: Kind) -> tuple[list[str], pl.DataFrame]:
+    """The strata of a log, and the numbers of its report."""
+    strata = [*{"domain"} & {*kind.frame.columns}]
+    rows = kind.frame.scorio(**kind.roles).report(lead_of(kind))
+    return strata, rows.select(*strata, *NUMBERS).sort(*strata, "model")
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_all_surfaces_say_the_numbers_of_a_report(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_decisions_have_the_numbers_of_a_report(name):
     kind = KINDS[name]
     metric, log = lead_of(kind), kind.frame.scorio(**kind.roles)
-    strata = [*{"domain"} & {*kind.frame.columns}]
-    rows = log.report(metric).select(*strata, *NUMBERS).sort(*strata, "model")
-    ranked, compared = log.rank(metric), log.compare(metric)
-    gated = log.gate("m0", metric, margin=0.1)
-    ranks = ranked.select(*strata, *NUMBERS).sort(*strata, "model")
+    strata, rows = numbers_of_report(kind)
+    ranks = log.rank(metric).select(*strata, *NUMBERS).sort(*strata, "model")
     assert_frame_equal(ranks, rows, **ALIKE)
+    if "judge" in kind.roles:  # differences by its sample have rates of their own
+        return
     inside = rows.filter(pl.col("estimate").is_between(0, 1, closed="none"))
     score = inside.select(*strata, "model", "estimate")
-    # Differences by the sample of a judge have rates of their own, which are not those of a score.
     for pairs, (a, b) in (
-        (compared, ("model_a", "model_b")),
-        (gated, ("model", "baseline")),
-    ) * ("judge" not in kind.roles):
+        (log.compare(metric), ("model_a", "model_b")),
+        (log.gate("m0", metric, margin=0.1), ("model", "baseline")),
+    ):
         known = pairs.join(score, left_on=[*strata, a], right_on=[*strata, "model"]).join(
             score, left_on=[*strata, b], right_on=[*strata, "model"]
         )
         gap = known["estimate"] - known["estimate_right"]
         assert known["diff"].to_list() == pytest.approx(gap.to_list(), abs=1e-12)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", KINDS)
+def test_pages_and_commands_have_the_numbers_of_the_methods(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    kind = KINDS[name]
+    metric, log = lead_of(kind), kind.frame.scorio(**kind.roles)
+    strata, rows = numbers_of_report(kind)
     if "answer" not in kind.roles:  # a page counts no answers
         verdict = story_of(kind).verdict
         scopes = verdict.parts if strata else [verdict.main]
@@ -295,9 +308,9 @@ def test_all_surfaces_say_the_numbers_of_a_report(name, tmp_path, monkeypatch, c
         assert_frame_equal(account.sort(*strata, "model"), rows, **ALIKE)
     if "judge" not in kind.roles:  # a command reads the sample of a judge from a file
         for command, whole in (
-            (["rank"], ranked),
-            (["compare"], compared),
-            (["gate", "--baseline", "m0", "--margin", "0.1"], gated),
+            (["rank"], log.rank(metric)),
+            (["compare"], log.compare(metric)),
+            (["gate", "--baseline", "m0", "--margin", "0.1"], log.gate("m0", metric, margin=0.1)),
         ):
             said = printed_rows(capsys, kind, *command)
             numbers = [each for each in ("estimate", "diff", "lo", "hi") if each in whole.columns]

@@ -48,6 +48,7 @@ def answer(capsys, command, *options):
 
 
 # Short names at 72 and 120 columns: tests/display/test_captures.py.
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("columns", "words"), [("60", "{}"), ("60", LONG), ("120", LONG)])
 @pytest.mark.parametrize("command", CALLS)
 @pytest.mark.usefixtures("priced")

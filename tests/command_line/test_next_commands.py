@@ -82,6 +82,7 @@ def page_numbers(page):
     return numbers, frame
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", PAGES)
 def test_the_command_of_a_page_asks_what_the_page_says(kind, capsys):
     log, options = PAGES[kind]

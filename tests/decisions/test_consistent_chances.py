@@ -49,6 +49,7 @@ def cases():
                     yield pytest.param(kind, metric, chosen, id=f"{name}, {metric.name}, {option}")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("kind", "metric", "options"), [*cases()])
 def test_the_chance_of_a_pair_is_where_its_interval_stops_to_hold_zero(kind, metric, options):
     log = kind.frame.scorio(**kind.roles)
@@ -66,6 +67,7 @@ def test_the_chance_of_a_pair_is_where_its_interval_stops_to_hold_zero(kind, met
     assert (won["won"] == won["better"]).all()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("kind", "metric", "options"), [*cases()])
 def test_chances_to_be_the_best_agree_with_pairs_and_with_the_order(kind, metric, options):
     log = kind.frame.scorio(**kind.roles)

@@ -173,7 +173,7 @@ def file_of(name: str) -> Path:
     return CAPTURES / f"{name.replace(',', '').replace(' ', '_')}.txt"
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", KINDS)
 def test_what_people_see_is_under_review(name):
     expected = file_of(name).read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
@@ -53,7 +53,6 @@ def latex_rows(text):
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
-@settings(max_examples=25, deadline=None)
 @given(logs())
 def test_printed_tiers_never_contradict_ranks_or_the_best(log):
     board = log.leaderboard(ps.avg())
