@@ -85,9 +85,7 @@ def _shrunken_chances(z: Floats, here: Mask) -> Floats:
     models = here.sum(axis=1)
     spread = np.where(other, z, 0.0)
     spread = (spread**2).sum(axis=(1, 2)) / np.maximum(models, 1)
-    noise = np.maximum(models - 2.0, 0.0)
-    signal = 1 - np.divide(noise, spread, out=np.ones_like(spread), where=spread > 0)
-    signal = np.where(noise > 0, np.maximum(signal, 0.0), 1.0)
+    signal = _share_of_spread(spread, models - 2.0)
     gaps = np.where(other, np.sqrt(2 * signal)[:, None, None] * z, np.inf)
     nodes = zip(_NODES, _NODE_WEIGHTS, strict=True)
     share = sum(weight * scipy.special.ndtr(gaps + x).prod(axis=2) for x, weight in nodes)
@@ -124,7 +122,8 @@ def signal_share(mu: Floats, sigma: Floats) -> Floats:
     known = ~(here & (sigma <= 0)).any(axis=1)
     weight = np.divide(1, sigma**2, out=np.zeros_like(mu), where=here & (sigma > 0))
     deviation = np.where(here, mu - weighted_mean(mu, sigma)[:, None], 0.0)
-    return np.where(known, _share_of_spread((weight * deviation**2).sum(axis=1), here), 1.0)
+    spread = (weight * deviation**2).sum(axis=1)
+    return np.where(known, _share_of_spread(spread, here.sum(axis=1) - _NOISE), 1.0)
 
 
 def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
@@ -148,14 +147,14 @@ def signal_share_paired(models: Paired, runs: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         z = np.divide(square, variance, out=np.zeros_like(square), where=square > 0)
     both = here[:, :, None] & here[:, None, :]
-    spread = z.sum(axis=(1, 2), where=both) / np.maximum(here.sum(axis=1), 1)
-    return _share_of_spread(spread, here)
+    number = here.sum(axis=1)
+    spread = z.sum(axis=(1, 2), where=both) / np.maximum(number, 1)
+    return _share_of_spread(spread, number - _NOISE)
 
 
-def _share_of_spread(spread: Floats, here: Mask) -> Floats:
-    """Share of some squared distances from the mean that is not their noise."""
-    models = here.sum(axis=1)
-    noise = np.where(models > 1, models - _NOISE, 0.0)
+def _share_of_spread(spread: Floats, noise: Floats) -> Floats:
+    """Share of some squared distances that exceeds their noise; 1 if that is not positive."""
+    noise = np.maximum(noise, 0.0)
     lost = np.divide(noise, np.maximum(spread, noise), out=np.zeros_like(noise), where=noise > 0)
     return np.asarray(1 - lost)
 

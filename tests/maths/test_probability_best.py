@@ -94,6 +94,12 @@ def test_of_two_models_it_is_the_chance_of_the_pair(z):
     np.testing.assert_allclose(found, ndtr([z, -z]), atol=1e-12)
 
 
+def test_models_that_hardly_differ_share_the_chance():
+    # The noise over the squared gaps exceeds all floats.
+    found = chances(z_of([0.0, 0.0, 1e-161], 0.3), [0.0, 0.0, 1e-161])
+    np.testing.assert_allclose(found, 1 / 3, rtol=1e-12)
+
+
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=9))
 def test_a_hopeless_model_changes_nothing(mu):
     found = chances(z_of(mu, 0.3), mu)
