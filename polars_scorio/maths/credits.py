@@ -30,7 +30,6 @@ from polars_scorio.maths.draws import (
     average_sides,
     binomial_chances,
     draw_chance_rows,
-    draw_chances,
     expected_credit,
     is_area,
     no_success_drawn,
@@ -269,7 +268,7 @@ def _kept_estimates(gains: bytes, levels: tuple[int, ...]) -> tuple[Floats, Ints
     drawn, n = np.frombuffer(gains), np.array(levels)
     power = Power.from_gains(drawn)
     if power is None:
-        each = np.concatenate([_square_estimates(drawn, size) for size in levels])
+        each = np.concatenate([_square_estimates(gains, size) for size in levels])
     else:
         of_states, c = np.repeat(n, n + 1), np.concatenate([np.arange(size + 1) for size in levels])
         some = 2 * power.k <= of_states
@@ -279,15 +278,22 @@ def _kept_estimates(gains: bytes, levels: tuple[int, ...]) -> tuple[Floats, Ints
     return each, start, np.maximum.reduceat(np.abs(each), start)
 
 
-def _square_estimates(drawn: Floats, n: int) -> Floats:
+@lru_cache(maxsize=_KEPT)
+def _product_credit(gains: bytes) -> Floats:
+    """Mean product of the credits of both halves of 2 k trials with 0..2k successes."""
+    credit = credit_of(np.frombuffer(gains))
+    k, successes = credit.size - 1, np.arange(2 * credit.size - 1)
+    rest = np.clip(successes[:, None] - np.arange(k + 1), 0, k)
+    chances = draw_chance_rows(2 * k, k, successes)
+    return np.asarray((chances * credit * credit[rest]).sum(axis=1))
+
+
+def _square_estimates(gains: bytes, n: int) -> Floats:
     """The square of the estimate, less the mean product of two draws without a common trial."""
+    drawn = np.frombuffer(gains)
     if 2 * drawn.size > n:
         return np.full(n + 1, np.nan)
-    k, credit = drawn.size, credit_of(drawn)
-    first: Ints = np.arange(k + 1)
-    rest = np.clip(np.arange(2 * k + 1)[:, None] - first, 0, k)
-    product = (draw_chances(2 * k, k) * credit * credit[rest]).sum(axis=1)
-    unbiased = mean_drawn_credit(n, np.arange(n + 1), product)
+    unbiased = mean_drawn_credit(n, np.arange(n + 1), _product_credit(gains))
     return np.asarray(_all_estimates(drawn, n) ** 2 - unbiased)
 
 
@@ -326,8 +332,7 @@ def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
         return np.asarray(gains[success - 1] * _at_least(success, k, p, q))
     if is_area(gains):
         return area_at(p, q, k)
-    credit = np.concatenate(([0.0], np.cumsum(gains)))
-    values = np.empty_like(p)
+    credit, values = credit_of(gains), np.empty_like(p)
     for rows in row_slices(p.size, k + 1):
         values[rows] = binomial_chances(k, p[rows], q[rows]) @ credit
     return values

@@ -111,23 +111,10 @@ _SHORT = 32  # trials up to which products cost less than sums of logs
 _POWERS_ALIVE = 12  # arrays in use at a time
 
 
-class NoSuccess(NamedTuple):
-    """A draw without a success, for each state, each of shape (S,)."""
-
-    chance: Floats  # E[q**k], q the chance of a failure
-    rest: Floats  # 1 - chance, accurate to its last digits
-    variance: Floats  # of q**k
-
-
-def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
-    """Moments of the chance that k new trials have no success, under ``p ~ Beta(a, b)``."""
-    chance, rest, variance = chances_and_growth(a, b, k)
-    variance *= chance
-    return NoSuccess(chance, rest, variance)
-
-
 def power_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
-    """``E[q**k]`` and its complement, as `no_success`; `b` may be 0: no trial ever fails.
+    """``E[q**k]``, q the chance of a failure, ``p ~ Beta(a, b)``, and its complement.
+
+    Both are accurate to their last digits; `b` may be 0: no trial ever fails.
 
     >>> chance, rest = power_chances(np.array([1.0, 1.0]), np.array([1.0, 0.0]), 3)
     >>> chance, rest
@@ -143,7 +130,9 @@ def power_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """``E[q**k]``, its complement, and ``E[q**2k] / E[q**k] - E[q**k]``, as `no_success`.
+    """``E[q**k]``, its complement, and ``E[q**2k] / E[q**k] - E[q**k]``, as `power_chances`.
+
+    The first times the last is the variance of ``q**k``.
 
     >>> uniform = np.array([1.0])
     >>> print(*(part * 15 for part in chances_and_growth(uniform, uniform, 2)))
@@ -232,13 +221,13 @@ _LONG = 24  # trials from which on the sums of `area` cost less than those over 
 def any_success(k: int) -> Floats:
     """Gains of Pass@k: the first success earns everything."""
     # M. Chen et al. (2021), arXiv:2107.03374, eq. 1.
-    return _threshold_gains(k, 1)
+    return at_least(1, k)
 
 
 def all_success(k: int) -> Floats:
     """Gains of Pass^k: only the k-th success earns anything."""
     # S. Yao et al. (2024), arXiv:2406.12045.
-    return _threshold_gains(k, k)
+    return at_least(k, k)
 
 
 def at_least_share(k: int, tau: float) -> Floats:
@@ -246,17 +235,19 @@ def at_least_share(k: int, tau: float) -> Floats:
     # J. Liu et al. (2024), arXiv:2412.13147. Compared as doubles: 7 of 25 are .28, but ``ceil(0.28
     # * 25)`` is 8.
     j = np.arange(1, k + 1)
-    return _threshold_gains(k, int(j[j / k >= tau][0]))
+    return at_least(int(j[j / k >= tau][0]), k)
 
 
 def at_least(t: int, k: int) -> Floats:
     """Gains of TailPass: the t-th success of k trials earns everything."""
-    return _threshold_gains(k, t)
+    gains = np.zeros(k)
+    gains[t - 1] = 1.0
+    return gains
 
 
 def majority_gains(k: int) -> Floats:
     """Gains of Maj@k: the success that makes more than half of the draw earns everything."""
-    return _threshold_gains(k, k // 2 + 1)
+    return at_least(k // 2 + 1, k)
 
 
 def excess_over_half(k: int) -> Floats:
@@ -305,12 +296,6 @@ def is_area(gains: Floats) -> bool:
     return gains is known or np.array_equal(gains, known)
 
 
-def _threshold_gains(k: int, success: int) -> Floats:
-    gains = np.zeros(k)
-    gains[success - 1] = 1.0
-    return gains
-
-
 # The draws from questions with n trials each, shape (S,): the states whose draws have one size, and
 # the gains of such a draw.
 DrawsOf = Callable[[Ints], Iterator[tuple[slice | Mask, Floats]]]
@@ -336,11 +321,11 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
     _check_shapes(a=a, b=b)
     k, success = gains.size, only_success(gains)
     if success == 1:
-        _, rest, variance = no_success(a, b, k)
-        return gains[0] * rest, gains[0] ** 2 * variance
+        chance, rest, growth = chances_and_growth(a, b, k)
+        return gains[0] * rest, gains[0] ** 2 * (chance * growth)
     if success == k:
-        chance, _, variance = no_success(b, a, k)
-        return gains[-1] * chance, gains[-1] ** 2 * variance
+        chance, _, growth = chances_and_growth(b, a, k)
+        return gains[-1] * chance, gains[-1] ** 2 * (chance * growth)
     if is_area(gains):
         return area_moments(a, b, k)
     return _blockwise_values(_urn_mean, a, b, gains), _blockwise_values(
@@ -493,7 +478,6 @@ def _check_shapes(**states: NDArray[np.generic]) -> None:
         )
 
 
-_KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
 _TABULATED = 4096  # trials of an urn up to which logs of binomial coefficients come from a table
 
 
@@ -505,21 +489,8 @@ def log_binomials(n: int) -> Floats:
     return binomials
 
 
-def draw_chances(total: int, size: int) -> Floats:
-    """Chances (total + 1, size + 1) of j successes (column) in a draw from u of them (row)."""
-    kept = (total + 1) * (size + 1) <= _KEPT
-    return _kept_chances(total, size) if kept else _all_chances(total, size)
-
-
-def _all_chances(total: int, size: int) -> Floats:
-    return draw_chance_rows(total, size, np.arange(total + 1))
-
-
-_kept_chances = lru_cache(maxsize=512)(_all_chances)
-
-
 def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
-    """Rows of `draw_chances` for these successes in the urn, shape (S, size + 1)."""
+    """Chances (S, size + 1) of 0..size successes in a draw, by the successes in the urn (S,)."""
     # Beyond 4,096 trials in the urn, `total` changes neither time nor memory.
     if total > _TABULATED:
         # Polya's urn with a negative content is an urn without replacement.

@@ -10,10 +10,10 @@ from polars_scorio.maths.best_of import best_moments, expected_best
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
+    chances_and_growth,
     credit_covariance,
     credit_moments,
     expected_credit,
-    no_success,
     no_success_drawn,
     power_covariance,
 )
@@ -31,6 +31,12 @@ ACCURATE = {"rtol": 1e-12, "atol": 1e-290}
 def moment(a, b, k, m=0):
     """``E[q**k p**m]``."""
     return mp.beta(a + m, b + k) / mp.beta(a, b)
+
+
+def no_success(a, b, k):
+    """Chance that k trials all fail, its complement and the variance."""
+    chance, rest, growth = chances_and_growth(a, b, k)
+    return chance, rest, chance * growth
 
 
 def exact(a, b, k):
