@@ -261,9 +261,7 @@ def chance_of(draws: tuple[Floats, Floats]) -> Floats:
 
 def frontier_of(score: Floats, cost: Floats) -> Mask:
     """Models (L,) of which no other is as good and as cheap, one of both strictly."""
-    better, cheaper = score[:, None] >= score, cost[:, None] <= cost
-    strictly = (score[:, None] > score) | (cost[:, None] < cost)
-    return np.asarray(~(better & cheaper & strictly).any(axis=0))
+    return _on_frontier(score[:, None], cost[:, None])[:, 0]
 
 
 def _standardized_gaps(mean: Floats, parts: Floats, floor: float) -> Floats:

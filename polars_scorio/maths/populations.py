@@ -41,17 +41,10 @@ class Populations(NamedTuple):
     @property
     def correlation(self) -> Floats:
         """Variance of the rates over that of a single trial, of the 216."""
-        mean, rest = self.moments
-        square = _mixed_parts(
-            (self.a * (self.a + 1) / ((self.a + self.b) * (self.a + self.b + 1)))[None]
-        )[0]
-        return np.asarray((square - mean**2) / (mean * rest))
-
-    @property
-    def moments(self) -> tuple[Floats, Floats]:
-        """Mean rate of the 216, and its complement."""
         size = self.a + self.b
-        return _mixed_parts((self.a / size)[None])[0], _mixed_parts((self.b / size)[None])[0]
+        square = self.a * (self.a + 1) / (size * (size + 1))
+        mean, rest, square = _mixed_parts(np.stack([self.a / size, self.b / size, square]))
+        return np.asarray((square - mean**2) / (mean * rest))
 
 
 @lru_cache(maxsize=1)

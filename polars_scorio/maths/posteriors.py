@@ -188,8 +188,7 @@ class SeparatePosteriors:
 
     def weighted(self, w: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the average weight in each group."""
-        mean, variance = weighted_moments(self._nu, w)
-        return self.states.mean(mean), self.states.sigma(variance)
+        return self.integrate(lambda nu, _: weighted_moments(nu, w))
 
     def average_sigma(self, w: Floats) -> Floats:
         """Uncertainty of the average weight of the trials in each group."""

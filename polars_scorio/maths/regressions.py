@@ -73,7 +73,7 @@ def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests
         row = row_of_kind[kind[members]]
         p[members] = splits.p[row, counts.c_new[members] - splits.min_new[row]]
         pvalue_min[members] = splits.p[row, 0]
-        pvalue_broken[members] = splits.pvalue_broken()[row]
+        pvalue_broken[members] = splits.pvalue_broken[row]
         is_possible = splits.is_possible
         values.append(splits.p[is_possible])
         probabilities.append(np.diff(splits.p, axis=1, prepend=0.0)[is_possible])
@@ -103,11 +103,10 @@ def _outcome_counts(kinds: Ints) -> Ints:
 class _Splits:
     """Possible splits of the successes of both versions, for each kind of question, (K, W)."""
 
-    kinds: Ints
     min_new: Ints
     is_possible: Mask
-    chance: Floats
     p: Floats
+    pvalue_broken: Floats  # chance that a question is broken, (K,)
 
     @classmethod
     def from_kinds(cls, kinds: Ints) -> _Splits:
@@ -123,14 +122,8 @@ class _Splits:
         chance /= chance.sum(axis=1, keepdims=True)
         p = np.minimum(np.cumsum(chance, axis=1), 1.0)
         p[np.arange(len(p)), widths - 1] = 1.0
-        return cls(kinds, min_new, is_possible, chance, p)
-
-    def pvalue_broken(self) -> Floats:
-        """Chance that a question is broken."""
-        n_old, n_new, total = self.kinds.T[:, :, None]
-        new = self.min_new[:, None] + np.arange(self.p.shape[1])
-        broken = (2 * (total - new) > n_old) & (2 * new < n_new) & self.is_possible
-        return np.asarray(np.where(broken, self.chance, 0.0).sum(axis=1))
+        broken = (2 * (total - new) > n_old) & (2 * new < n_new)
+        return cls(min_new, is_possible, p, np.where(broken, chance, 0.0).sum(axis=1))
 
 
 class PossibleValues(NamedTuple):
