@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
 import polars as pl
@@ -28,10 +28,6 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Interpolation = Literal["linear", "nearest", "lower", "higher", "midpoint"]
 Thirds = tuple[float, float]
 _THIRDS: Thirds = (0.33, 0.66)
-_SIGNALS = (
-    *("has_box", "is_correct", "token_ratio", "repeated_pattern"),
-    *("prompt_bpt", "completion_bpt", "A", "B", "C"),
-)
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -185,6 +181,10 @@ class Reading:
     def _signal_number(self, name: str) -> pl.Expr:
         column = getattr(self, name)
         return (pl.col(column) if isinstance(column, str) else column).cast(pl.Float64)
+
+
+# Signals are the columns of their names, unless the user names others.
+_SIGNALS = [each.name for each in fields(Reading) if each.default == each.name]
 
 
 def _ascending_levels(name: str, given: object) -> Thirds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -144,14 +145,9 @@ def _restored_rubric(fields: dict[str, Any]) -> Rubric:
     return Rubric(**{**fields, "example": MappingProxyType(fields["example"])})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Conditions:
-    """The cases of a user's rubric; a class, because a closure cannot be pickled."""
-
-    conditions: Mapping[str, pl.Expr]
-
-    def __call__(self, at: At) -> Mapping[str, pl.Expr]:
-        return {label: at(label, condition) for label, condition in self.conditions.items()}
+def _user_cases(conditions: Mapping[str, pl.Expr], at: At) -> dict[str, pl.Expr]:
+    """The cases of a user's rubric."""
+    return {label: at(label, condition) for label, condition in conditions.items()}
 
 
 def rubric(
@@ -229,7 +225,7 @@ def rubric(
         thresholds=(),
         success=tuple(label for label in labels if label in successes),
         example=MappingProxyType(example),
-        cases=_Conditions(dict(conditions)),
+        cases=partial(_user_cases, dict(conditions)),  # a closure cannot be pickled
         otherwise=otherwise,
     )
 

@@ -9,8 +9,7 @@ not be comparable. Its "Mixed IO Profile" has two scores, so it is two categorie
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Signature, signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, cast
@@ -74,26 +73,15 @@ def _of_scorio(
     return cast("Callable[ColumnsT, Rubric]", schema)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SchemaCases:
+def _schema_cases(schema: str, options: Mapping[str, Any], at: At) -> dict[str, pl.Expr]:
     """The conditions of a schema, whose table is found by name: decorated, it cannot be pickled."""
-
-    schema: str
-    options: Mapping[str, Any]
-
-    def __call__(self, at: At) -> dict[str, pl.Expr]:
-        return {label: condition for label, (condition, _) in self.table(at).items()}
-
-    def table(self, at: At) -> LabelCases:
-        """Condition and example weight of each label."""
-        return _TABLES[self.schema](at, **self.options)
+    return {label: condition for label, (condition, _) in _TABLES[schema](at, **options).items()}
 
 
 def _schema_rubric(name: str, options: Mapping[str, Any]) -> Rubric:
     """The rubric of a table, with the thresholds and columns that its conditions read."""
     used: dict[str, pl.Expr] = {}
-    cases = _SchemaCases(name, options)
-    table = cases.table(used.setdefault)
+    table = _TABLES[name](used.setdefault, **options)
     example = {label: float(weight) for label, (_, weight) in table.items()}
     return Rubric(
         name=name,
@@ -102,7 +90,7 @@ def _schema_rubric(name: str, options: Mapping[str, Any]) -> Rubric:
         thresholds=tuple(used),
         success=tuple(label for label, weight in example.items() if weight >= 1 / 2),
         example=MappingProxyType(example),
-        cases=cases,
+        cases=partial(_schema_cases, name, options),
         otherwise=None,
     )
 
