@@ -171,24 +171,19 @@ def _extra_columns(roles: SharedOptions) -> dict[str, str]:
     return {**{text: text for text in named if isinstance(text, str)}, **kept}
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step of a path that leads from a value to one value; None if there is none."""
-
-    text: str
-
-    def __call__(self, value: Any) -> Any:
-        if self.text[0] == '"':
-            return value.get(self.text[1:-1]) if isinstance(value, dict) else None
-        if self.text[0] != "[":
-            return field_value(value, self.text)
-        if not isinstance(value, list):
-            return None
-        name, equals, wanted = self.text[1:-1].partition("=")
-        if equals:
-            return next((each for each in value if _named_text(each, name) == wanted), None)
-        place = int(name)
-        return value[place] if -len(value) <= place < len(value) else None
+def _next_value(value: Any, step: str) -> Any:
+    """The value to which a step of a path leads, which does not spread; None if there is none."""
+    if step[0] == '"':
+        return value.get(step[1:-1]) if isinstance(value, dict) else None
+    if step[0] != "[":
+        return field_value(value, step)
+    if not isinstance(value, list):
+        return None
+    name, equals, wanted = step[1:-1].partition("=")
+    if equals:
+        return next((each for each in value if _named_text(each, name) == wanted), None)
+    place = int(name)
+    return value[place] if -len(value) <= place < len(value) else None
 
 
 def _named_text(value: object, name: str) -> str:
@@ -202,7 +197,7 @@ class _FieldPath:
     """A path into a record."""
 
     text: str
-    steps: tuple[str | _Step, ...]  # texts spread
+    steps: tuple[str, ...]
     depth: int  # steps that spread
     place: str  # index, key or line, instead of the value
 
@@ -211,25 +206,24 @@ class _FieldPath:
         """The path that a text spells."""
         match = _PLACE.fullmatch(text)
         body, place = match.groups() if match else (text, "")
-        parts = [part.strip(".") for part in _STEP.split(body) if part.strip(".")]
-        steps = tuple(part if part in _SPREAD else _Step(part) for part in parts)
-        ends_in_row = bool(parts) and parts[-1] in _SPREAD
-        if not (ends_in_row if place in {"key", "index"} else bool(parts) != bool(place)):
+        steps = tuple(part.strip(".") for part in _STEP.split(body) if part.strip("."))
+        ends_in_row = bool(steps) and steps[-1] in _SPREAD
+        if not (ends_in_row if place in {"key", "index"} else bool(steps) != bool(place)):
             raise ValueError(
                 f"{role}={text!r} is no path: write a.b, a[*].b, a{{*}}, a[*]@index, a{{*}}@key or "
                 "@line"
             )
-        return cls(text, steps, sum(part in _SPREAD for part in parts), place)
+        return cls(text, steps, sum(step in _SPREAD for step in steps), place)
 
-    def level(self, depth: int) -> tuple[str | _Step, ...]:
+    def level(self, depth: int) -> tuple[str, ...]:
         """The steps up to the last one of the first `depth` that spread."""
-        ends = [number for number, step in enumerate(self.steps, 1) if isinstance(step, str)]
+        ends = [number for number, step in enumerate(self.steps, 1) if step in _SPREAD]
         return self.steps[: ([0, *ends])[depth]]
 
     def value(self, number: int, record: object) -> Any:
         """The value of a record, for a path that does not spread."""
         for step in self.steps:
-            record = step(record)  # type: ignore[operator]  # no text
+            record = _next_value(record, step)
         return number if self.place == "line" else record
 
     def values(self, number: int, record: object) -> dict[Place, Any]:
@@ -240,18 +234,16 @@ class _FieldPath:
         return {place: place[-1] for place in values} if self.place else values
 
 
-def _spread_values(
-    value: Any, steps: tuple[str | _Step, ...], place: Place
-) -> Iterator[tuple[Place, Any]]:
+def _spread_values(value: Any, steps: tuple[str, ...], place: Place) -> Iterator[tuple[Place, Any]]:
     """The values at the end of a path, each with its place."""
     for number, step in enumerate(steps, 1):
-        if isinstance(step, str):
+        if step in _SPREAD:
             if isinstance(value, _SPREAD[step]):
                 items = enumerate(value) if step == "[*]" else value.items()
                 for key, item in items:
                     yield from _spread_values(item, steps[number:], (*place, key))
             return
-        value = step(value)
+        value = _next_value(value, step)
     yield place, value
 
 
