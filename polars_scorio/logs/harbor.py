@@ -11,7 +11,6 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import (
-    BESIDE,
     FileRows,
     Row,
     errors_name_file,
@@ -171,9 +170,9 @@ def _job_mean(result: Mapping[str, Any], reward: str) -> float | None:
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
-    """The row of a trial, none for the result.json of a job; None for files of another kind."""
+    """The row of a trial; None for files of another kind, such as the result.json of a job."""
     if not isinstance(trial, dict) or "task_name" not in trial:
-        return BESIDE if isinstance(trial, dict) and "n_total_trials" in trial else None
+        return None
     agent = trial["agent_info"]
     rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     if rewards and reward not in rewards:

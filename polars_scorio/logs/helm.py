@@ -171,6 +171,7 @@ def _instance_rows(
     benchmark = _run_benchmark(file)
     stat = str(_scenario_choice(metric, benchmark, _METRIC))
     part = _chosen_split(file, content, stat, _scenario_choice(split, benchmark, None))
+    instances = [i for i in content if part in {stat["name"].get("split") for stat in i["stats"]}]
     rows: list[Row] = [
         (
             benchmark,
@@ -179,10 +180,9 @@ def _instance_rows(
             instance["train_trial_index"],
             _stat_mean(instance["stats"], stat, part),
         )
-        for instance in content
-        if _has_split(instance, part)
+        for instance in instances
     ]
-    stats = (_stat_means(instance, part) for instance in content if _has_split(instance, part))
+    stats = (_stat_means(instance, part) for instance in instances)
     spec = _run_spec(file).get("adapter_spec", {})
     run = Run(
         name=file.parent.name,
@@ -229,11 +229,6 @@ def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None
         names = sorted(map(str, splits))
         raise ValueError(f"{file} has {metric!r} in the splits {names}: name one with split=")
     return next((name for name in _SPLITS if name in splits), next(iter(splits)))
-
-
-def _has_split(instance: dict[str, Any], split: str | None) -> bool:
-    """Whether an instance is of a split."""
-    return split in {stat["name"].get("split") for stat in instance["stats"]}
 
 
 def _stat_means(instance: dict[str, Any], split: str | None) -> dict[str, float | None]:

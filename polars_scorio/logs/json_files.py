@@ -64,9 +64,6 @@ class FileRows:
     kept: Sequence[Row] = ()
 
 
-BESIDE = FileRows([], Run(name=""))  # what `Rows` give for a file of the tool without trials
-
-
 class RepeatedKeyError(ValueError):
     """An object of JSON has two values of one key."""
 

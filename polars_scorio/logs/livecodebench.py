@@ -20,14 +20,9 @@ SETTINGS = ("scenario", "temperature")
 _NAME = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_(?P<programs>\d+)_(?P<temperature>[\d.]+)_eval_all"
 )
-_COLUMNS = {
-    "question": pl.String,
-    "trial": pl.Int64,
-    "category": pl.Boolean,
-    "difficulty": pl.String,
-    "platform": pl.String,
-    "contest_date": pl.String,
-}
+_FACTS = "difficulty", "platform", "contest_date"  # fields of a problem
+_VERDICT = {"question": pl.String, "trial": pl.Int64, "category": pl.Boolean}
+_COLUMNS = _VERDICT | dict.fromkeys(_FACTS, pl.String)
 
 
 @log_reader
@@ -68,14 +63,7 @@ def _program_verdicts(file: Path, problems: Any) -> FileRows | None:
     if not isinstance(problems, list) or not problems or "graded_list" not in problems[0]:
         return None
     rows: list[Row] = [
-        (
-            problem["question_id"],
-            trial,
-            passed,
-            problem.get("difficulty"),
-            problem.get("platform"),
-            problem.get("contest_date"),
-        )
+        (problem["question_id"], trial, passed, *map(problem.get, _FACTS))
         for problem in problems
         for trial, passed in enumerate(problem["graded_list"])
     ]

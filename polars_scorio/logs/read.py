@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatch
+from importlib import import_module
 from inspect import signature
 from itertools import chain
 from pathlib import Path
@@ -97,9 +97,7 @@ def check_values(options: Mapping[str, Any]) -> None:
 
 def named_reader(tool: str) -> Callable[..., Scorio[Any]]:
     """The reader of a tool."""
-    reader: Callable[..., Scorio[Any]] = getattr(
-        importlib.import_module(f"polars_scorio.logs.{tool}"), tool
-    )
+    reader: Callable[..., Scorio[Any]] = getattr(import_module("polars_scorio.logs"), tool)
     return reader
 
 

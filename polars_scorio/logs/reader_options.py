@@ -17,7 +17,6 @@ from polars_scorio.arguments import OnError
 from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.counting.roles import Column, RunEffects
 from polars_scorio.logs.json_files import (
-    BESIDE,
     FileRows,
     Rows,
     describe_content,
@@ -311,12 +310,12 @@ def read_rows(
         content = read_json(file, expected)
         with errors_name_file(file, expected):
             part = rows(file, content)
-        if part is None or part is BESIDE:
+        if part is None:
             described = describe_content(content)
             strangers.append(unexpected_content(file, expected, described))
             if files[file]:
                 raise strangers[-1]
-            if part is None and is_unusable(file, content, patterns):
+            if is_unusable(file, content, patterns):
                 left_out.append(f"{file}: {described}")
             return None
         if not part.rows and not part.run.stopped_empty:

@@ -428,11 +428,8 @@ def _refuse_settings(files: Sequence[Path], runs: Runs, strata: Collection[str])
                 f"{name} is {reprlib.repr(one)} and {reprlib.repr(other)}"
                 for name, (one, other) in [*differing.items()][:_MOST_LISTED]
             )
-            further = (
-                f" (and {len(differing) - _MOST_LISTED} more)"
-                if len(differing) > _MOST_LISTED
-                else ""
-            )
+            rest = len(differing) - _MOST_LISTED
+            further = f" (and {rest} more)" if rest > 0 else ""
             by = [*strata, next(iter(differing))]
             raise ValueError(
                 f"{first} and {second} are runs of one model, {runs[first].keys.get('model')!r}, "

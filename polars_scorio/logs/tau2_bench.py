@@ -10,7 +10,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import NOISE
 from polars_scorio.logs.json_files import FileRows, Row, read_json
-from polars_scorio.logs.kept_fields import Getter, Vocabulary
+from polars_scorio.logs.kept_fields import Vocabulary, path_getter, summed_over
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import (
     LogOptions,
@@ -49,21 +49,15 @@ _COLUMNS = {
 }
 
 
-def _agent_tokens(name: str) -> Getter:
-    """The function that sums the tokens of one kind over the agent's messages."""
-
-    def total(record: Any) -> int | None:
-        messages = [m for m in record.get("messages") or () if m["role"] == "assistant"]
-        known = [message["usage"][name] for message in messages if message.get("usage")]
-        return sum(known) if known else None
-
-    return total
+def _agent_messages(simulation: Any) -> list[Any]:
+    """The messages of the agent."""
+    return [m for m in simulation.get("messages") or () if m["role"] == "assistant"]
 
 
 _VOCABULARY: Vocabulary = {
     "usd": "agent_cost",
-    "input_tokens": _agent_tokens("prompt_tokens"),
-    "output_tokens": _agent_tokens("completion_tokens"),
+    "input_tokens": summed_over(_agent_messages, path_getter("usage.prompt_tokens")),
+    "output_tokens": summed_over(_agent_messages, path_getter("usage.completion_tokens")),
     "seconds": "duration",
 }
 

@@ -64,23 +64,11 @@ def terminal_bench(
     """
     patterns = "results.json", "*_results.json"
     log = read_rows(paths, patterns, _EXPECTED, _result_rows, roles, _VOCABULARY, skip_below=True)
-    log = log.named(model, lambda file: file.parent, _agent_and_model)
+    log = log.named(model, lambda file: file.parent)
     table = log.table(_COLUMNS)
     accessor = log_accessor(table, log.runs(), roles)
     warn_of_unjudged(table, "failure")
     return accessor
-
-
-def _agent_and_model(file: Path, *_: object) -> str | None:
-    """Agent and model of a run; None unless its description has both."""
-    run = _run_metadata(file)
-    agent, llm = run.get("agent_name"), run.get("model_name")
-    return f"{agent} / {llm}" if agent and llm else None
-
-
-def _run_metadata(file: Path) -> dict[str, Any]:
-    """The description beside the results of a run; empty if there is none."""
-    return side_object(side_file(file, "run_metadata.json"), _SIDE)
 
 
 def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[Row]) -> Totals:
@@ -109,9 +97,11 @@ def _result_rows(file: Path, run: Any) -> FileRows | None:
         (trial["task_id"], trial["trial_name"], _trial_verdict(trial), trial.get("failure_mode"))
         for trial in run["results"]
     ]
-    metadata = _run_metadata(file)
+    metadata = side_object(side_file(file, "run_metadata.json"), _SIDE)
+    agent, llm = metadata.get("agent_name"), metadata.get("model_name")
     described = Run(
         name=str(metadata.get("run_id", file.parent.name)),
+        keys={"model": f"{agent} / {llm}" if agent and llm else None},
         identity=metadata.get("uuid"),
         started=metadata.get("start_time"),
         settings=run_settings(metadata, SETTINGS) if metadata else {},

@@ -118,11 +118,6 @@ def _traces_configuration(file: Path) -> dict[str, Any]:
     return side_object(side_file(file.parent / "configs" / "eval.json", "eval.json"), _CONFIG)
 
 
-def episode_model(_: Path, part: FileRows, folder: str) -> str:
-    """The model of a file: as the traces or the folder say it."""
-    return str(part.run.keys["model"] or folder)
-
-
 def _only_model(file: Path, played: set[str | None]) -> str | None:
     """The model that the agent played with; None if the traces do not say it."""
     if len(played) > 1:
@@ -225,7 +220,7 @@ def verifiers(
     if traces:
         episodes = read_row_files(
             traces, TRACES, lambda file: episode_rows(file, model, agent), roles, EPISODE_WORDS
-        ).named(model, lambda file: file.parent, episode_model)
+        ).named(model, lambda file: file.parent)
         log, runs = episodes.table(EPISODE_COLUMNS).lazy(), episodes.runs()
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), roles)
