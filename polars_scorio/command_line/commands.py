@@ -30,7 +30,7 @@ from polars_scorio.command_line.answers import (
     summary_answer,
 )
 from polars_scorio.command_line.gate_command import (
-    run_gate,  # noqa: F401 - one of `RUNS`
+    run_gate,
     typed_model,
     versions_log,
 )
@@ -315,5 +315,19 @@ def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 # What runs each command: a number is its exit status, an error says why there is no report.
 Run: TypeAlias = "Callable[[Scorio[Any], Namespace, str], int | ValueError | TypeError | None]"
 RUNS: dict[str, Run] = {
-    name.removeprefix("run_"): run for name, run in vars().items() if name.startswith("run_")
+    "summary": run_summary,
+    "report": run_report,
+    "leaderboard": run_leaderboard,
+    "describe": run_describe,
+    "check": run_check,
+    "compare": run_compare,
+    "rank": run_rank,
+    "counts": run_counts,
+    "gate": run_gate,
+    "regressions": run_regressions,
+    "plan": run_plan,
+    "questions": run_questions,
+    "reruns": run_reruns,
+    "card": run_card,
+    "frontier": run_frontier,
 }

@@ -465,7 +465,7 @@ def next_words(call: str, command: str, **changes: object) -> list[str]:
     []
     """
     _, asked, *typed = shlex.split(call)
-    known = _command_options(command)
+    known = {action.dest: action for action in _options_parser(command)._actions}
     given = _typed_options(asked, typed)
     if asked != command:
         roles = ArgumentParser(add_help=False)
@@ -488,16 +488,15 @@ def next_words(call: str, command: str, **changes: object) -> list[str]:
     ]  # fmt: skip
 
 
-def _command_options(command: str) -> dict[str, Action]:
+def _options_parser(command: str) -> ArgumentParser:
     parser = ArgumentParser(add_help=False)
     add_arguments(parser, command, brief=True)
-    return {action.dest: action for action in parser._actions}
+    return parser
 
 
 def _typed_options(command: str, words: Sequence[str]) -> dict[str, Any]:
     """The options that were typed to a command, with their values as they were typed."""
-    parser = ArgumentParser(add_help=False)
-    add_arguments(parser, command, brief=True)
+    parser = _options_parser(command)
     for action in parser._actions:
         action.type, action.choices, action.default = None, None, SUPPRESS
     options = vars(parser.parse_args(words))
@@ -523,28 +522,26 @@ def _option_text(action: Action, value: object) -> list[str]:
     ]  # fmt: skip
 
 
-# Each command to its function above, by name; a command without one has only `--format`.
-_ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
-    name.removeprefix("_options_of_"): add
-    for name, add in vars().items()
-    if name.startswith("_options_of_")
-}
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "trial", "category", "by", "success",
           "overall", "metric"}  # fmt: skip
-_OF_COMMAND = {
-    "gate": {"baseline", "against", "margin", "at_least"},
-    "report": {"confidence", "output", "baseline", "margin"},
-    "frontier": {"cost", "format"},
-    "summary": {"confidence", "all"},
-    "regressions": {"baseline", "fdr", "format"},
-    "plan": {"power", "baseline", "half_width", "format"},
-    "questions": {"per", "all", "format"},
-    "reruns": {"per", "n_rerun", "format"},
-    "card": {"output", "title"},
-    "describe": {"per", "format"},
-    "check": {"run", "format"},
-    "compare": {"confidence", "baseline", "format"},
+# What adds the options of each command, and the ones that its help shows beside the usual ones.
+_OPTIONS: dict[str, tuple[Callable[[ArgumentParser], None], set[str]]] = {
+    "summary": (_options_of_summary, {"confidence", "all"}),
+    "report": (_options_of_report, {"confidence", "output", "baseline", "margin"}),
+    "leaderboard": (_options_of_leaderboard, {"confidence", "format"}),
+    "describe": (_options_of_describe, {"per", "format"}),
+    "check": (add_format_argument, {"run", "format"}),
+    "compare": (_options_of_compare, {"confidence", "baseline", "format"}),
+    "rank": (_options_of_rank, {"confidence", "format"}),
+    "counts": (add_format_argument, {"format"}),
+    "gate": (_options_of_gate, {"baseline", "against", "margin", "at_least"}),
+    "regressions": (_options_of_regressions, {"baseline", "fdr", "format"}),
+    "plan": (_options_of_plan, {"power", "baseline", "half_width", "format"}),
+    "questions": (_options_of_questions, {"per", "all", "format"}),
+    "reruns": (_options_of_reruns, {"per", "n_rerun", "format"}),
+    "card": (_options_of_card, {"output", "title"}),
+    "frontier": (_options_of_frontier, {"cost", "format"}),
 }
 
 
@@ -558,8 +555,8 @@ def add_arguments(parser: ArgumentParser, command: str, *, brief: bool) -> None:
         from polars_scorio.logs.read import TOOLS as tools  # noqa: N811
     parser.add_argument("--help-all", action="help", help="show all options, and exit")
     add_log_arguments(parser, tools)
-    _ADDERS.get(command, add_format_argument)(parser)
-    options = _USUAL | _OF_COMMAND.get(command, {"confidence", "format"})
+    add_options, usual = _OPTIONS[command]
+    add_options(parser)
     for action in parser._actions:
-        if brief and action.dest not in options:
+        if brief and action.dest not in _USUAL | usual:
             action.help = SUPPRESS
