@@ -128,15 +128,16 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 
 def _print_answer(
-    answer: Callable[[Call, pl.DataFrame], None],
+    answer: Callable[..., None],
     log: Scorio[Any], asked: Namespace, call: str, plan: pl.DataFrame | pl.LazyFrame,
+    *further: pl.DataFrame | pl.LazyFrame,
 ) -> None:  # fmt: skip
-    """Print the rows of a plan for a program, or the answer to a reader."""
+    """Print the rows of a plan for a program, or the answer to a reader, which may need others."""
     if asked.format != "table":
         print_table(plan, asked.format)
     else:
-        reply, (rows,) = Call.read(log, asked, call, plan)
-        answer(reply, rows)
+        reply, tables = Call.read(log, asked, call, plan, *further)
+        answer(reply, *tables)
 
 
 def run_rank(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -162,8 +163,7 @@ def _undecided_alone(
             pairs = log.compare(asked.metric, **options).lazy().collect()
         strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
                   if name in pairs.columns]  # fmt: skip
-        same = rows.select(strata).unique()
-        of_stratum = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
+        of_stratum = pairs.join(rows, on=strata, how="semi", nulls_equal=True) if strata else pairs
         return decided_alone(of_stratum, asked.confidence)
 
     return count
@@ -189,13 +189,8 @@ def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the models, the cheapest first."""
     options = {name: getattr(asked, name) for name in ("confidence", "unmatched", "target")}
-    rows = log.frontier(asked.metric, **options)
-    if asked.format != "table":
-        print_table(rows, asked.format)
-        return
-    ranks = log.rank(asked.metric, **options)
-    reply, (costs, order) = Call.read(log, asked, call, rows, ranks)
-    frontier_answer(reply, costs, order)
+    plans = log.frontier(asked.metric, **options), log.rank(asked.metric, **options)
+    _print_answer(frontier_answer, log, asked, call, *plans)
 
 
 def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -250,16 +245,15 @@ def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
         each.trials_needed(asked.metric, half_width=width, overall=overall, **shared).lazy()
         for each in logs
     ]
-    rows = pl.concat(plans).collect()
-    if asked.format != "table":
-        print_table(rows, asked.format)
-        return
-    reply, (needs,) = Call.read(log, asked, call, rows)
-    questions = None
-    if width is None and overall is None and needs["extra_trials"].null_count():
-        further = (each.questions_needed(asked.metric, **shared).lazy() for each in logs)
-        questions = pl.concat(further).collect()
-    plan_answer(reply, needs, questions)
+
+    def answer(reply: Call, needs: pl.DataFrame) -> None:
+        questions = None
+        if width is None and overall is None and needs["extra_trials"].null_count():
+            further = (each.questions_needed(asked.metric, **shared).lazy() for each in logs)
+            questions = pl.concat(further).collect()
+        plan_answer(reply, needs, questions)
+
+    _print_answer(answer, log, asked, call, pl.concat(plans).collect())
 
 
 def _paired_logs(log: Scorio[Any], asked: Namespace) -> list[Scorio[Any]]:

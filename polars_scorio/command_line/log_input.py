@@ -200,25 +200,16 @@ def _shell_option(keyword: re.Match[str]) -> str:
 
 def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any]:
     """The roles about outcomes, with values of the dtype of the category column."""
-    roles: dict[str, Any] = {}
-    if asked.success:
-        roles["success"] = [column_value(text, dtype) for text in asked.success]
-    if asked.missing is not None:
-        roles["missing"] = _missing_meaning(asked.missing, dtype)
-    if asked.run_effects is not None:
-        roles["run_effects"] = asked.run_effects
-    if asked.unscored != "error":
-        roles["unscored"] = asked.unscored
-    given: dict[str, Any] = {
+    names = ("n", "first", "levels", "threshold", "run_effects")
+    given: dict[str, Any] = {name: getattr(asked, name) for name in names} | {
+        "success": [column_value(text, dtype) for text in asked.success] or None,
+        "missing": None if asked.missing is None else _missing_meaning(asked.missing, dtype),
+        "unscored": None if asked.unscored == "error" else asked.unscored,
         "lower_is_better": asked.lower_is_better or None,
-        "n": asked.n,
-        "first": asked.first,
-        "levels": asked.levels,
-        "threshold": asked.threshold,
         "bounds": asked.bounds and tuple(asked.bounds),
         "judge": _judge_argument(asked),
     }
-    return roles | {role: value for role, value in given.items() if value is not None}
+    return {role: value for role, value in given.items() if value is not None}
 
 
 def _missing_meaning(text: str, dtype: pl.DataType | None) -> Category:

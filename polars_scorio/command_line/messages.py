@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock, Timer
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 import polars as pl
@@ -185,12 +184,7 @@ class Progress:
         self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._timer.cancel()
         self._timer.join()
 
