@@ -30,7 +30,7 @@ TextCell: TypeAlias = "str | Spans"
 
 _COLUMNS, _FEWEST = 80, 40  # width without a terminal, and of the narrowest one that is obeyed
 _USUAL_WIDTH = 100  # with more columns there is room for chances
-_STYLES = {"bold": 1, "faint": 2, "fail": 31, "pass": 32, "open": 33}
+_STYLES = {"bold": 1, "strong": 1, "faint": 2, "fail": 31, "pass": 32, "open": 33}
 _INDENT, _GAP, _KEY = 2, 2, 12
 _CELLS, _MOST_CELLS = (12, 20), 80  # of a drawn interval: the fewest, usual and most
 _NAMES = (8, 16)  # letters that are left of a name: at worst, and as long as there is room
@@ -208,23 +208,23 @@ class Screen:
                 words[-1] += f" {each}"  # an option stays with its value
             else:
                 words.append(each)
-        lines = [""]
-        for word in words:
-            if lines[-1] and cells_of(lines[-1]) + 1 + cells_of(word) > room:
+        lines = words[:1]
+        for word in words[1:]:
+            if cells_of(lines[-1]) + 1 + cells_of(word) > room:
                 lines.append(word)
             else:
-                lines[-1] += f"{' ' if lines[-1] else ''}{word}"
+                lines[-1] += f" {word}"
         parts = [f"{line} \\" for line in lines[:-1]] + [lines[-1]]
         heads = ["next  ", *[" " * 6] * (len(parts) - 1)]
-        rows: list[list[Span]] = [[(" " * _INDENT, ""), (head, "faint"), (part, "")]
-                for head, part in zip(heads, parts, strict=True)]  # fmt: skip
-        return [self._painted_line(row) for row in rows]
+        return [
+            self._painted_line([(" " * _INDENT, ""), (head, "faint"), (part, "")])
+            for head, part in zip(heads, parts, strict=True)
+        ]
 
     def table(self, columns: Sequence[TextColumn], forest: Forest | None = None) -> list[str]:
         """A narrow table, with intervals in the place of the column whose heading is empty."""
         kept = [replace(each, cells=[*map(_clean_spans, each.cells)]) for each in columns]
-        widths = [max(cells_of(each.head), *map(_span_width, each.cells), 0) if each.cells  # type: ignore[arg-type]
-                  else cells_of(each.head) for each in kept]  # fmt: skip
+        widths = [max(cells_of(each.head), 0, *map(_span_width, each.cells)) for each in kept]  # type: ignore[arg-type]
         wanted = _CELLS[1] if forest is not None else 0
         kept, widths, cells = self._fitted_columns(kept, widths, wanted)
         if forest is not None and cells >= _CELLS[0]:
@@ -254,22 +254,13 @@ class Screen:
         cut_names(_NAMES[1], wanted)
         for place in spare:
             if left() < min(wanted, _CELLS[0]):
-                columns, widths = (
-                    [*parts[:place], *parts[place + 1 :]] for parts in (columns, widths)
-                )
+                del columns[place], widths[place]
         cut_names(_NAMES[0], min(wanted, _CELLS[0]))  # without room for intervals there are none
-        if left() < _CELLS[0]:
-            wanted = 0
-        names = [at for at, each in enumerate(columns) if each.names]
-        cut = [
-            replace(each, cells=[_cut_spans(cell, widths[at]) for cell in each.cells])
-            if at in names
-            else each
-            for at, each in enumerate(columns)
-        ]
-        heads = [replace(each, head=short_name(each.head, widths[at])) if at in names else each
-                 for at, each in enumerate(cut)]  # fmt: skip
-        return heads, widths, left()
+        for at, (each, width) in enumerate(zip(columns, widths, strict=True)):
+            if each.names:
+                cells = [_cut_spans(cell, width) for cell in each.cells]
+                columns[at] = replace(each, head=short_name(each.head, width), cells=cells)
+        return columns, widths, left()
 
     @staticmethod
     def _table_row(
@@ -305,9 +296,6 @@ def _cut_spans(cell: TextCell, most: int) -> tuple[Span, ...]:
     return ((kept, style),)
 
 
-_WORDS = {"strong": "bold"}
-
-
 def account_lines(screen: Screen, account: Account, most: int | None) -> list[str]:
     """Titles, sentences, the first rows of the table, and clauses."""
     lines = [line for each in account.blocks if isinstance(each, Title)
@@ -319,12 +307,8 @@ def account_lines(screen: Screen, account: Account, most: int | None) -> list[st
     if account.table is not None:
         lines += ["", *table_lines(screen, account.table, most)]
         lines += rows_left(screen, len(account.table.rows), most)
-    clauses = account.texts("clause")
-    return [
-        *lines,
-        *([""] if clauses else []),
-        *(line for each in clauses for line in screen.prose(each)),
-    ]
+    clauses = [line for each in account.texts("clause") for line in screen.prose(each)]
+    return [*lines, *([""] if clauses else []), *clauses]
 
 
 def _heading_lines(screen: Screen, title: Title) -> list[str]:
@@ -383,8 +367,7 @@ def _text_column(column: Column, table: TableBlock, rows: Sequence[TableRow]) ->
     for each in column.cells:
         style, words = ("", "") if isinstance(each, Interval) else (each.style, each.words)
         words = words or MISSING * (column.kind == "rank")
-        cells.append([(_SAID.get(style, words) if column.kind == "verdict" else words,
-                       _WORDS.get(style, style))])  # fmt: skip
+        cells.append([(_SAID.get(style, words) if column.kind == "verdict" else words, style)])
     spare = column.kind in {"tier", "chance", "spare"}
     return TextColumn(column.head, cells, right=spare or column.kind == "number", spare=spare,
                       names=column.kind == "name")  # fmt: skip
