@@ -119,14 +119,14 @@ _ROW = 26  # pixels of a model in a list
 # An interval and its number, as on the page.
 _INTERVAL: dict[str, Any] = {"size": 6, "strokeCap": "round", "opacity": 0.36}
 _DOT: dict[str, Any] = {"size": 90, "filled": True, "opacity": 1}
-NAME = 260  # pixels that a name may take
 _ABREAST = 3  # panels in a row
 _TICKED = 12  # values of an axis that all have a tick
 # A long name without its middle: models often differ at their ends.
-_CUT = (
-    "length(datum.label) > 38 ? substring(datum.label, 0, 19) + '\u2026' + "
-    "substring(datum.label, length(datum.label) - 18, length(datum.label)) : datum.label"
-)
+_CUT_NAMES: dict[str, Any] = {
+    "labelExpr": "length(datum.label) > 38 ? substring(datum.label, 0, 19) + '\u2026' + "
+    "substring(datum.label, length(datum.label) - 18, length(datum.label)) : datum.label",
+    "labelLimit": 260,  # pixels
+}
 # There is room beyond 0 and 100 %, but no number and no line.
 _BEYOND = "datum.value < -1e-9 || datum.value > 1 + 1e-9"
 _PERCENT = "replace(datum.label, '%', '\\u00a0%')"
@@ -177,14 +177,6 @@ def forest_plot(
     return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
 
 
-def whole_axis(column: str, title: str, values: Sequence[int] = (), log: bool = False) -> alt.X:  # noqa: FBT001, FBT002
-    """An axis of whole numbers; with more than twelve `values` Vega decides which have a tick."""
-    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
-    axis.values = [*values] if 0 < len(values) <= _TICKED else alt.Undefined
-    scale = {"type": "log", "base": 2} if log else {"zero": False}
-    return alt.X(f"{column}:Q", title=title, scale=alt.Scale(nice=False, **scale), axis=axis)
-
-
 def models_by_mean(rows: pl.DataFrame, number: str, *, smallest_first: bool = False) -> list[str]:
     """The models by the mean of a number over their rows, the largest or the smallest first."""
     # Means that differ in their last digits are the same.
@@ -212,11 +204,7 @@ def in_panels(
     if heading.panels:
         strata = rows["stratum"].unique(maintain_order=True).to_list()
         header = alt.Header(
-            title=heading.panels,
-            labelLimit=NAME,
-            labelFontWeight="bold",
-            labelExpr=_CUT,
-            labelAnchor="start",
+            title=heading.panels, labelFontWeight="bold", labelAnchor="start", **_CUT_NAMES
         )
         facet = alt.Facet("stratum:N", sort=strata, header=header)
         picture = picture.facet(facet=facet, columns=min(_ABREAST, len(strata) or 1))
@@ -315,18 +303,6 @@ def value_axis(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN4
     )
 
 
-def name_axis(**options: Any) -> alt.Axis:  # noqa: ANN401 - options of an axis
-    """An axis of names, the long ones without their middle."""
-    return alt.Axis(labelLimit=NAME, labelExpr=_CUT, ticks=False, domain=False, **options)
-
-
-def model_legend() -> alt.Legend:
-    """A legend of names."""
-    return alt.Legend(
-        title=None, labelLimit=NAME, labelExpr=_CUT, symbolType="stroke", symbolOpacity=1
-    )
-
-
 def _model_lines(
     rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str], style: ChartStyle
 ) -> tuple[pl.DataFrame, alt.Chart]:
@@ -334,8 +310,9 @@ def _model_lines(
     colour = pl.col("model").replace_strict(
         colours, default=style.tones["mark"], return_dtype=pl.String
     )
+    axis = alt.Axis(ticks=False, domain=False, grid=False, **_CUT_NAMES)
     base = alt.Chart().encode(
-        y=alt.Y("model:N", sort=[*models], title=None, axis=name_axis(grid=False)),
+        y=alt.Y("model:N", sort=[*models], title=None, axis=axis),
         color=alt.Color("colour:N", scale=None),
         tooltip=number_tooltips(rows),
     )
@@ -383,7 +360,9 @@ def line_chart(
     if written:
         height = heading.style.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
-    legend = model_legend() if heading.panels and models > 1 else None
+    legend = None
+    if heading.panels and models > 1:
+        legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, **_CUT_NAMES)
     hue = _model_hue(colours, legend, heading.style)
     base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
@@ -459,11 +438,15 @@ def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl
 
 
 def draw_sizes_axis(sizes: Sequence[int]) -> alt.X:
-    """An axis of draw sizes, logarithmic where they span it."""
+    """An axis of draw sizes, logarithmic where they span it; of many some have a tick."""
     least, most = min(sizes), max(sizes)
-    spanned = most >= _SPANNED * least
-    powers = [2**power for power in range(most.bit_length()) if 2**power >= least]
-    return whole_axis("k", "k, trials drawn", powers if spanned else sizes, spanned)
+    ticks, scale = [*sizes], alt.Scale(nice=False, zero=False)
+    if most >= _SPANNED * least:
+        ticks = [2**power for power in range(most.bit_length()) if 2**power >= least]
+        scale = alt.Scale(nice=False, type="log", base=2)
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    axis.values = ticks if len(ticks) <= _TICKED else alt.Undefined
+    return alt.X("k:Q", title="k, trials drawn", scale=scale, axis=axis)
 
 
 def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
@@ -503,13 +486,7 @@ def frontier_chart(
     }
     base = alt.Chart().encode(color=hue, tooltip=number_tooltips(rows))
     place = {"x": across["mean_cost"], "y": up["estimate"]}
-    hollow: dict[str, Any] = {
-        "size": 90,
-        "strokeWidth": 2,
-        "filled": True,
-        "fill": tones["bg"],
-        "opacity": 1,
-    }
+    hollow = {**_DOT, "strokeWidth": 2, "fill": tones["bg"]}
     names = base.encode(x=across["mean_cost"], text="label:N", color=alt.value(tones["ink"]))
     layers = [
         base.mark_rule(**_INTERVAL).encode(x=across["mean_cost"], y=up["lo"], y2="hi:Q"),
