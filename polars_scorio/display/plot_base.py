@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -88,16 +88,11 @@ class PictureSubject:
 
     @property
     def intervals(self) -> str:
-        """Kind and confidence of the intervals, in words, and the questions they are about."""
-        level = check_confidence(self.options.get("confidence"))
-        return target_words(interval_words(level, self.inference))
-
-    @property
-    def inference(self) -> str:
-        """Inference of the numbers, in words."""
+        """Inference and confidence of the intervals, in words, and the questions they are about."""
         words = inference_words(self.options, [self.metric])
         corrected = judge_words(self.trials.roles, labels_of(self.scores))
-        return f"{words}, {corrected}" if corrected else words
+        level = check_confidence(self.options.get("confidence"))
+        return target_words(interval_words(level, f"{words}, {corrected}" if corrected else words))
 
     @property
     def bands(self) -> str:
@@ -156,37 +151,27 @@ class PlotBase:
         rows = self._tidy(subject.source, score, options, common=common)
         counts = [LABEL_COUNT] if trials.judged else []
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *counts)
-        plans = (order, *plans)
+        plans, finding = (order, *plans), ""
         try:
-            ranks, scores, *drawn = self._with_ranks(subject, plans)
+            # The numbers warn themselves.
+            ranking = rank(self._log, subject.source.roles, subject.metric.at_row(0),
+                           chances=False, spoken="none", **subject.options)  # fmt: skip
+            ranks, scores, *drawn = collected_together([ranking, *plans], engine="streaming")
         except (TypeError, ValueError):  # a picture may show models that nobody can rank
-            ranks, (scores, *drawn) = None, collected_together(plans, engine="streaming")
+            scores, *drawn = collected_together(plans, engine="streaming")
+        else:
+            finding = _finding_of(ranks, subject.source)
         _refuse_many(trials, scores)
-        finding = "" if ranks is None else _finding_of(ranks, subject.source)
         subject = replace(subject, scores=scores, finding=finding)
         _ = subject.colours  # refuses unknown models
         return subject, drawn
-
-    def _with_ranks(
-        self, subject: PictureSubject, plans: Sequence[pl.LazyFrame]
-    ) -> list[pl.DataFrame]:
-        """The rows of plans, behind the ranks of the models in each stratum."""
-        asked = {name: value for name, value in subject.options.items() if name != "curves"}
-        # The numbers warn themselves.
-        ranks = rank(self._log, subject.source.roles, subject.metric.at_row(0), chances=False,
-                     spoken="none", **asked)  # fmt: skip
-        return collected_together([ranks, *plans], engine="streaming")
 
     def _rows(
         self, subject: PictureSubject, overall: Overall | None = None
     ) -> tuple[PictureSubject, pl.DataFrame]:
         """The rows of a report, with intervals that end where the metric does."""
-        plan = self._tidy(
-            subject.source,
-            subject.metric,
-            {**subject.options, "curves": subject.banded},
-            overall=overall,
-        )
+        options = {**subject.options, "curves": subject.banded}
+        plan = self._tidy(subject.source, subject.metric, options, overall=overall)
         subject, (rows,) = self._collected(subject, plan)
         # Far beyond the trials a range has ends, and no mean.
         known = rows.filter(pl.col("lo").is_not_null())

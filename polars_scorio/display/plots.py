@@ -31,7 +31,6 @@ from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import chosen_first
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -292,12 +291,11 @@ class Plots(PlotBase):
         >>> [(row["model"], row["mean_cost"]) for row in chart.data.values if row["model"]]
         [('ada', 2.5), ('bob', 7.5)]
         """
-        subject = self._subject(metric, {**options, "unmatched": unmatched})
         said = {"target": target, "confidence": confidence, "unmatched": unmatched}
-        usual: dict[str, Any] = {"target": "benchmark", "confidence": CONFIDENCE}
-        known = ("target", "confidence", "unmatched")
-        asked = {name: each for name, each in chosen_first({**usual, **self._chosen}, said).items()
-                 if name in known}  # fmt: skip
+        subject = self._subject(metric, {**options, **said})
+        chosen: dict[str, Any] = {"target": "benchmark", "confidence": CONFIDENCE}
+        chosen |= subject.options
+        asked = {name: chosen[name] for name in said}
         plan = frontier(self._log, self._roles, subject.metric, **asked)
         subject, (models,) = self._collected(subject, plan)
         numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "prob_on_frontier")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from base64 import b64decode
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -410,6 +411,17 @@ def test_a_picture_asks_for_few_schemas(monkeypatch, picture):
     monkeypatch.setattr(pl.LazyFrame, "collect_schema", spy)
     getattr(plots, picture)(*PICTURES[picture])
     assert 1 <= len(calls) <= 5
+
+
+def test_the_title_of_a_frontier_has_the_confidence_of_its_intervals():
+    random = np.random.default_rng(0)
+    log = pl.concat(
+        long((random.random((40, 3)) < rate).astype(int).tolist(), name)
+        for name, rate in (("ada", 0.62), ("bob", 0.5))
+    ).with_columns(usd=1.0)
+    plot = log.scorio(cost="usd").plot
+    titles = [plot.frontier(confidence=each).to_dict()["title"]["text"] for each in (0.5, 0.95)]
+    assert titles == ["ada beats bob.", "ada is ahead; bob may be as good."]
 
 
 def test_the_title_of_a_picture_is_its_finding(log):
