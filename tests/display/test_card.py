@@ -143,6 +143,18 @@ def test_the_card_of_a_run_has_the_gain_at_each_k():
     assert texts[texts.index("1 try") + 1] == Unit().gaps(curve.lo[0], curve.hi[0])
 
 
+def test_the_card_of_a_run_says_how_many_draw_sizes_it_leaves_out():
+    trials = pl.DataFrame({"trial": range(64)}).join(
+        pl.DataFrame({"question": range(10)}), how="cross"
+    )
+    right = (pl.col("trial") + pl.col("question")) % 4
+    log = pl.concat([trials.with_columns(step=pl.lit(step), category=(right < most).cast(int))
+                     for step, most in ((0, 1), (10, 3))])  # fmt: skip
+    story = found(log, by="step", model=None, validate=False)
+    assert len(story.run.curve.k) == 7
+    assert "and 1 more" in [text.text for text in texts_of(card_svg(story_card(story), DAY))]
+
+
 def test_the_lines_at_the_foot_of_a_card_do_not_touch():
     story = gated_story(models(5, questions=40, trials=8))
     *_, mark, foot = texts_of(card_svg(story_card(story), DAY))

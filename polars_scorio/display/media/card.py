@@ -65,9 +65,7 @@ def card_svg(card: CardBlocks, day: date | None = None) -> str:
 def _table_picture(table: TableBlock, y: float, *, lower: bool) -> list[str]:
     """Differences over their zones, else the scores."""
     rows, rest = _table_rows(table), _rest_words(len(table.rows))
-    if table.kind == "gains":
-        return _difference_rows(rows, y + 50, table, lower=lower)
-    if table.kind == "gate":
+    if table.kind in {"gains", "gate"}:
         return [*_difference_rows(rows, y + 50, table, lower=lower), *rest]
     one = table.kind == "parts"
     axis = Axis(0, 1) if one and table.percent else _axis_of(rows)
@@ -143,7 +141,7 @@ def _row_height(rows: list[_CardRow], top: float) -> float:
 
 
 def _difference_rows(
-    rows: list[_CardRow], top: float, table: TableBlock, *, lower: bool = False
+    rows: list[_CardRow], top: float, table: TableBlock, *, lower: bool
 ) -> list[str]:
     """Differences over what is beyond the margin, allowed, and better."""
     margin, scale = abs(table.margin), 100 if table.percent else 1

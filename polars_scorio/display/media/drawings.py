@@ -16,6 +16,7 @@ from polars_scorio.display.media.marks import (
     column_beside,
     dot,
     dots,
+    drawn_cells,
     end_places,
     group,
     held_at,
@@ -27,7 +28,7 @@ from polars_scorio.display.media.marks import (
     spread_ends,
     spread_labels,
     stretched,
-    strip_rows,
+    strip,
     text,
     tick_row,
     upright,
@@ -248,13 +249,19 @@ def strips_drawing(
 ) -> str:
     """A strip of cells for each name, bold or not, and words for the ends of their order."""
     height, gap = _STRIPS[kind]
-    strips = strip_rows(scores, height, [said for *_, said in rows])
-    lines = "".join(f'<span class="{"in" * bold}" title="{escape(name)}"><bdi>'
-                    f"{escape(short_name(name, 28))}</bdi></span>{cells}"
-                    for (name, bold, _), cells in zip(rows, strips, strict=True))  # fmt: skip
+    lines = _named_strips(rows, scores, height)
     sides = "".join(f"<span>{escape(end)}</span>" for end in ends)
     return (f'<div class="strip" style="row-gap:{gap}px">{lines}<span></span>'
             f'<span class="sides">{sides}</span></div>')  # fmt: skip
+
+
+def _named_strips(rows: Sequence[tuple[str, bool, str]], scores: Floats, height: float) -> str:
+    """Names, bold or not, and beside each a strip of its scores; of many means of neighbours."""
+    return "".join(
+        f'<span class="{"in" * bold}" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}'
+        f"</bdi></span>{strip(cells, height, said)}"
+        for (name, bold, said), cells in zip(rows, drawn_cells(scores).tolist(), strict=True)
+    )
 
 
 def lists_drawing(parts: Sequence[tuple[str, Sequence[str], str]]) -> str:
@@ -365,10 +372,8 @@ def cases_drawing(
     lists: Sequence[tuple[str, Sequence[tuple[str, str]], str]],
 ) -> str:  # fmt: skip
     """A strip for each version, a bar of the kinds of its cells with a key, and lists."""
-    rows = zip(names, strip_rows(scores, 30, labels), strict=True)
-    cells = "".join(f'<span class="in" title="{escape(name)}"><bdi>'
-                    f"{escape(short_name(name, 28))}</bdi></span>{strip}"
-                    for name, strip in rows)  # fmt: skip
+    rows = [(name, True, said) for name, said in zip(names, labels, strict=True)]
+    cells = _named_strips(rows, scores, 30)
     marks, key, at, whole = "", "", 0.0, sum(number for *_, number in parts)
     for kind, words, number in parts:
         wide = 100 * number / whole

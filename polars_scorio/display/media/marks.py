@@ -136,7 +136,7 @@ def stretched(height: float, body: str) -> str:
 def dots(xs: Iterable[float], y: float) -> str:
     """Points of one colour in a stretched picture: strokes of no length, round at both ends."""
     places = "".join(f"M{digits(10 * x)} {digits(y)}h0" for x in xs)
-    return f'<path class="ln dots" d="{places}"/>' if places else ""
+    return f'<path class="ln dots" d="{places}"/>'
 
 
 def path(points: Iterable[tuple[float, float]], kind: str, *, closed: bool = False) -> str:
@@ -152,10 +152,10 @@ def band(xs: Sequence[float], low: Sequence[float], high: Sequence[float], kind:
     return path([*there, *back], kind, closed=True)
 
 
-def tick_row(axis: Axis, texts: Sequence[str], *, y: float = 14, most: int = 7) -> str:
+def tick_row(axis: Axis, texts: Sequence[str], *, most: int = 7) -> str:
     """The numbers at the ticks of an axis."""
     marks = "".join(
-        text(axis(tick), y, words, held_at(axis(tick)))
+        text(axis(tick), 14, words, held_at(axis(tick)))
         for tick, words in zip(axis.ticks(most), texts, strict=True)
     )
     return picture(20, marks, "", "p axis")
@@ -240,12 +240,6 @@ def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
     uneven = ([*(p for p in range(0, last, stride) if apart([p, last])), last]
               for stride in range(1, last + 1))  # fmt: skip
     return next(filter(apart, chain(even, uneven)), [0, last])
-
-
-def strip_rows(scores: Floats, height: float, labels: Sequence[str]) -> list[str]:
-    """A strip of cells of each row of scores; of many questions means of neighbours."""
-    rows = drawn_cells(scores).tolist()
-    return [strip(row, height, label) for row, label in zip(rows, labels, strict=True)]
 
 
 def ratio_ticks(axis: Axis) -> list[float]:

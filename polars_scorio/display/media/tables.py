@@ -43,7 +43,7 @@ def _score_table(table: TableBlock) -> str:
     ends, number = table.intervals, len(table.rows)
     tight = number > _TIGHT
     height, small = (31, ("ci t", 5.0)) if tight else (46, ("ci", 6.5))
-    axis = Axis.spanning([v for e in ends for v in (e.lo, e.mid, e.hi)], share=table.percent)
+    axis = _shared_axis(table, share=table.percent)
     last = table.column("number" if table.column("number").cells else "chance")
     head = last.head * any(last.words)
     bright = [place for place, row in enumerate(table.rows) if row.bright]
@@ -80,13 +80,21 @@ def _score_table(table: TableBlock) -> str:
     )
 
 
+def _shared_axis(table: TableBlock, *also: float, pad: float = 0.05, share: bool = False) -> Axis:
+    """An axis of all intervals of a table, and of some further numbers."""
+    ends = [end for each in table.intervals for end in (each.lo, each.mid, each.hi)]
+    return Axis.spanning([*also, *ends], pad, share=share)
+
+
 def _folded_rows(rows: Sequence[str], columns: str, kind: str) -> str:
     """A table whose last rows are in a fold, if there are many."""
     opened = shown_models(len(rows))
-    drawn = f'<table class="{kind}">{columns}<tbody>{"".join(rows[:opened])}</tbody></table>'
+    drawn, rest = (
+        f'<table class="{kind}">{columns}<tbody>{"".join(part)}</tbody></table>'
+        for part in (rows[:opened], rows[opened:])
+    )
     if opened == len(rows):
         return drawn
-    rest = f'<table class="{kind}">{columns}<tbody>{"".join(rows[opened:])}</tbody></table>'
     summary = f"<summary>{len(rows) - opened:,} more models</summary>"
     return f"{drawn}<details>{summary}{rest}</details>"
 
@@ -104,11 +112,7 @@ def cell_html(cell: Cell | Interval) -> str:
 def _part_lines(table: TableBlock) -> str:
     """A line for each part, with its interval on one axis."""
     names, ends = table.column("name"), table.intervals
-    axis = (
-        Axis(0, 1)
-        if table.percent
-        else Axis.spanning([v for e in ends for v in (e.lo, e.mid, e.hi)])
-    )
+    axis = Axis(0, 1) if table.percent else _shared_axis(table)
     lines = []
     for row, name, each in zip(table.rows, names.words, ends, strict=True):
         drawn = interval(axis, each.lo, each.mid, each.hi, 23, "ci", 7.0 if row.bright else 5.5)
@@ -126,7 +130,7 @@ def _part_lines(table: TableBlock) -> str:
 def _gain_lines(table: TableBlock) -> str:
     """A line for each difference, with its interval on one axis."""
     ends, lines = table.intervals, []
-    axis = Axis.spanning([0.0, *(v for each in ends for v in (each.lo, each.hi))], 0.06)
+    axis = _shared_axis(table, 0.0, pad=0.06)
     for row, name, each in zip(table.rows, table.column("name").words, ends, strict=True):
         drawn = group(row.hue, interval(axis, each.lo, each.mid, each.hi, 18))
         said = f"{name}: {each.text} {table.column('interval').head} {each.ends}"
@@ -144,8 +148,7 @@ def _gate_table(table: TableBlock) -> str:
     column, names = table.column("interval"), table.column("name")
     verdicts = table.column("verdict")
     ends, edge = table.intervals, table.margin
-    every = [-edge, 0.0, edge, *(v for e in ends for v in (e.lo, e.mid, e.hi))]
-    axis, rows = Axis.spanning(every, 0.06), ""
+    axis, rows = _shared_axis(table, -edge, 0.0, edge, pad=0.06), ""
     places = [0.0, axis(edge), axis(0), 100.0]
     if table.lower:
         places = [100.0, axis(edge), axis(0), 0.0]
