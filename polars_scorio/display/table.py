@@ -233,14 +233,11 @@ def _number_heading(frame: pl.DataFrame, number: NumberColumns) -> str:
 
 def _only_heading(frame: pl.DataFrame) -> str:
     """The metric of all rows as people write it; empty if there is none or several."""
-    if not {"metric", "k"} <= set(frame.columns):
+    known = {"metric", "k"} <= set(frame.columns)
+    headings = frame.select("metric", "k").unique().rows() if known else []
+    if len(headings) != 1:
         return ""
-    headings = frame.select("metric", "k").unique().rows()
-    return (
-        row_heading(headings[0][0], headings[0][1], each_trials(frame))
-        if len(headings) == 1
-        else ""
-    )
+    return row_heading(headings[0][0], headings[0][1], each_trials(frame))
 
 
 def _plain_column(frame: pl.DataFrame, name: str) -> FrameColumn:
@@ -249,9 +246,7 @@ def _plain_column(frame: pl.DataFrame, name: str) -> FrameColumn:
         return FrameColumn(name, tuple(rank_texts(frame)))
     if name == "metric" and "k" in frame.columns:
         trials, rows = each_trials(frame), frame.select(name, "k").rows()
-        return FrameColumn(
-            name, tuple(row_heading(each, k, trials) for each, k in rows), right=False
-        )
+        return FrameColumn(name, [row_heading(each, k, trials) for each, k in rows], right=False)
     column = frame[name]
     if name in _CHANCES:
         return FrameColumn(name, tuple(map(probability_text, column)))
@@ -569,10 +564,8 @@ def _stratum_spanners(columns: Sequence[FrameColumn]) -> list[str]:
         return []
     groups = [column.group for column in columns]
     first = next(place for place, column in enumerate(columns) if column.interval)
-    for place in range(first, len(groups)):
-        if groups[place]:
-            break
-        groups[place] = "all strata"
+    named = next(place for place, group in enumerate(groups) if group)
+    groups[first:named] = ["all strata"] * (named - first)
     heads, rules, start = [], [], 1
     for group, members in groupby(groups):
         size = len(list(members))
