@@ -96,19 +96,14 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             place = " ".join(str(row[name]) for name in strata if row[name] is not None) or "all"
             name = f"{row[model]}: {place}"
             size = "" if row["k"] is None else f", k={row['k']}"
-            case = ET.SubElement(suite, "testcase", classname=f"{result.metric}{size}", name=name)
             verdict = undecided or "undecided" if row["verdict"] == "undecided" else row["verdict"]
-            if verdict != "pass":
-                kind = "failure" if verdict == "fail" else "error"
-                ET.SubElement(case, kind, message=sentence)
+            kind = {"pass": "", "fail": "failure"}.get(verdict, "error")
+            _add_case(suite, f"{result.metric}{size}", name, kind, sentence)
     for name, wrong in questions:
-        case = ET.SubElement(suite, "testcase", classname="question", name=name)
-        if wrong:
-            ET.SubElement(case, "failure", message=wrong)
+        _add_case(suite, "question", name, "failure" if wrong else "", wrong)
     if tested:
-        case = ET.SubElement(suite, "testcase", classname="check", name="tests of the log")
-        if results[0].alarm:
-            ET.SubElement(case, "failure", message=results[0].note)
+        kind = "failure" if results[0].alarm else ""
+        _add_case(suite, "check", "tests of the log", kind, results[0].note)
     elif results[0].note:
         ET.SubElement(suite, "system-out").text = results[0].note
     _write_suite(path, suite)
@@ -117,9 +112,15 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
 def write_refusal(path: str, message: str) -> None:
     """Write one test case with an error: there is no gate, so that nothing failed."""
     suite = ET.Element("testsuite", name=_SUITE)
-    case = ET.SubElement(suite, "testcase", classname="gate", name="can be judged")
-    ET.SubElement(case, "error", message=message)
+    _add_case(suite, "gate", "can be judged", "error", message)
     _write_suite(path, suite)
+
+
+def _add_case(suite: ET.Element, classname: str, name: str, kind: str, message: str) -> None:
+    """Add a test case: a failure or an error with its message; without a kind it has passed."""
+    case = ET.SubElement(suite, "testcase", classname=classname, name=name)
+    if kind:
+        ET.SubElement(case, kind, message=message)
 
 
 def _write_suite(path: str, suite: ET.Element) -> None:
