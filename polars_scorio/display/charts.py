@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
 import polars as pl
@@ -133,13 +133,16 @@ _PERCENT = "replace(datum.label, '%', '\\u00a0%')"
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """Title and subtitle of a picture, and the heading of its panels."""
+class Layout:
+    """Titles, panels, axis of values and colours that all marks of a picture share."""
 
     title: str
     subtitle: tuple[str, ...]  # meaning of lines and bands, and their basis
-    panels: str = ""  # columns of the strata, or empty
-    style: ChartStyle = field(default_factory=ChartStyle)
+    panels: str  # columns of the strata, or empty
+    metric: str  # title of the axis of values
+    percent: bool  # whether values are percentages
+    colours: dict[str, str]  # of some models, the best first; all others are grey
+    style: ChartStyle
 
     @property
     def width(self) -> int:
@@ -147,34 +150,26 @@ class Heading:
         return self.style.width or (260 if self.panels else 420)
 
 
-def forest_plot(
-    rows: pl.DataFrame,
-    heading: Heading,
-    metric: str,
-    colours: dict[str, str],
-    *,
-    percent: bool,
-    smallest_first: bool = False,
-) -> Picture:
+def forest_plot(rows: pl.DataFrame, layout: Layout, *, smallest_first: bool) -> Picture:
     """A point and an interval for each model, the best on top, and a bar at `marked`.
 
-    `rows`: stratum, model, mu, lo, hi, marked (see `marked_rows`), tooltips. Models without colour
-    are grey. `smallest_first` if less is better, as of costs.
+    `rows`: stratum, model, mu, lo, hi, marked (see `marked_rows`), tooltips. `smallest_first` if
+    less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
-    rows, base = _model_lines(rows, models, colours, heading.style)
+    rows, base = _model_lines(rows, models, layout)
     scale = alt.Scale(zero=False, padding=10)
-    across = value_axis(alt.X("lo:Q", scale=scale), metric, percent=percent)
+    across = value_axis(alt.X("lo:Q", scale=scale), layout.metric, percent=layout.percent)
     layers = [
         base.mark_rule(**_INTERVAL).encode(x=across, x2="hi:Q"),
         base.mark_point(**_DOT).encode(x="mu:Q"),
     ]
     if rows["marked"].is_not_null().any():
         bar = base.transform_filter("isValid(datum.marked)").mark_tick(size=16, thickness=2)
-        layers.append(bar.encode(x="marked:Q", color=alt.value(heading.style.tones["ink"])))
+        layers.append(bar.encode(x="marked:Q", color=alt.value(layout.style.tones["ink"])))
     ends = f"{models[0]} to {models[-1]}" if models else "nobody"
     words = f"A point and an interval for each of {len(models)}, from {ends}"
-    return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
+    return in_panels(layers, rows, layout, words, height=alt.Step(_ROW))
 
 
 def models_by_mean(rows: pl.DataFrame, number: str, *, smallest_first: bool = False) -> list[str]:
@@ -188,23 +183,23 @@ def models_by_mean(rows: pl.DataFrame, number: str, *, smallest_first: bool = Fa
 def in_panels(
     layers: Sequence[alt.Chart],
     rows: pl.DataFrame,
-    heading: Heading,
+    layout: Layout,
     words: str,
     *,
     height: int | alt.Step,
 ) -> Picture:
     """The layers with their data, title and alternative text, in a panel for each stratum."""
-    style = heading.style
-    title = alt.Title(heading.title, subtitle=[*heading.subtitle], anchor="start", offset=12)
-    above = {"title": title, "description": ". ".join((heading.title, words, *heading.subtitle))}
+    style = layout.style
+    title = alt.Title(layout.title, subtitle=[*layout.subtitle], anchor="start", offset=12)
+    above = {"title": title, "description": ". ".join((layout.title, words, *layout.subtitle))}
     # The data come last: each change of a chart copies all that it holds.
     picture: Any = alt.layer(*layers, data=alt.InlineData(values=[])).properties(
-        width=heading.width, height=style.height or height
+        width=layout.width, height=style.height or height
     )
-    if heading.panels:
+    if layout.panels:
         strata = rows["stratum"].unique(maintain_order=True).to_list()
         header = alt.Header(
-            title=heading.panels, labelFontWeight="bold", labelAnchor="start", **_CUT_NAMES
+            title=layout.panels, labelFontWeight="bold", labelAnchor="start", **_CUT_NAMES
         )
         facet = alt.Facet("stratum:N", sort=strata, header=header)
         picture = picture.facet(facet=facet, columns=min(_ABREAST, len(strata) or 1))
@@ -304,11 +299,11 @@ def value_axis(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN4
 
 
 def _model_lines(
-    rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str], style: ChartStyle
+    rows: pl.DataFrame, models: Sequence[str], layout: Layout
 ) -> tuple[pl.DataFrame, alt.Chart]:
     """The rows with the colour of each model, grey where it has none, and a line for each."""
     colour = pl.col("model").replace_strict(
-        colours, default=style.tones["mark"], return_dtype=pl.String
+        layout.colours, default=layout.style.tones["mark"], return_dtype=pl.String
     )
     axis = alt.Axis(ticks=False, domain=False, grid=False, **_CUT_NAMES)
     base = alt.Chart().encode(
@@ -319,11 +314,11 @@ def _model_lines(
     return rows.with_columns(colour=colour), base
 
 
-def _model_hue(colours: dict[str, str], legend: alt.Legend | None, style: ChartStyle) -> Any:  # noqa: ANN401 - of Altair
+def _model_hue(layout: Layout, legend: alt.Legend | None) -> Any:  # noqa: ANN401 - of Altair
     """The colours of the coloured models, grey for all others."""
-    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    scale = alt.Scale(domain=[*layout.colours], range=[*layout.colours.values()])
     colour = alt.Color("model:N", scale=scale, legend=legend)
-    return alt.condition("datum.coloured", colour, alt.value(style.tones["mark"]))
+    return alt.condition("datum.coloured", colour, alt.value(layout.style.tones["mark"]))
 
 
 _HEIGHT = 280  # pixels of a panel
@@ -335,39 +330,31 @@ _MARGIN = 0.05  # of what the lines span, above and below them
 _FLAT_SHARE = 1e-6  # of the largest number: lines that span less are flat
 
 
-def line_chart(
-    rows: pl.DataFrame,
-    heading: Heading,
-    across: alt.X,
-    metric: str,
-    colours: dict[str, str],
-    *,
-    percent: bool,
-) -> Picture:
+def line_chart(rows: pl.DataFrame, layout: Layout, across: alt.X) -> Picture:
     """A line for each model, the coloured ones with a band.
 
-    `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips. `colours`:
-    the best model first.
+    `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips.
     """
+    colours = layout.colours
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
     rows = _drawing_order(rows, order, len(colours))
     if grey := models - len({*colours} & {*rows["model"]}):
         said = f"grey: {grey:,} other{'s' if grey > 1 else ''}"
-        heading = replace(heading, subtitle=(*heading.subtitle, said))
+        layout = replace(layout, subtitle=(*layout.subtitle, said))
     low, high = _vertical_range(rows)
-    written = not heading.panels and models > 1
+    written = not layout.panels and models > 1
     if written:
-        height = heading.style.height or _HEIGHT
+        height = layout.style.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
     legend = None
-    if heading.panels and models > 1:
+    if layout.panels and models > 1:
         legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, **_CUT_NAMES)
-    hue = _model_hue(colours, legend, heading.style)
+    hue = _model_hue(layout, legend)
     base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
     mu, lo, hi = (
-        value_axis(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
+        value_axis(alt.Y(f"{end}:Q", scale=reach), layout.metric, percent=layout.percent)
         for end in ("mu", "lo", "hi")
     )
     band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
@@ -382,7 +369,7 @@ def line_chart(
         )
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
-    return in_panels(layers, rows, heading, words, height=_HEIGHT)
+    return in_panels(layers, rows, layout, words, height=_HEIGHT)
 
 
 def _drawing_order(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
@@ -455,33 +442,25 @@ def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
     return alt.X(f"at:{'T' if dtype.is_temporal() else 'Q'}", title=name, scale=scale, axis=axis)
 
 
-def frontier_chart(
-    rows: pl.DataFrame,
-    heading: Heading,
-    titles: tuple[str, str],
-    colours: dict[str, str],
-    *,
-    percent: bool,
-) -> Picture:
-    """A point with two intervals for each model; `titles` are of the axes.
+def frontier_chart(rows: pl.DataFrame, layout: Layout, cost: str) -> Picture:
+    """A point with two intervals for each model; `cost` is the title of the axis of costs.
 
     `rows`: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated.
     """
-    tones, width = heading.style.tones, heading.width
+    tones, width = layout.style.tones, layout.width
     rows = rows.join(
         _point_labels(rows, width, 250), on=["stratum", "model"], how="left"
-    ).with_columns(coloured=pl.col("model").is_in([*colours]))
-    hue = _model_hue(colours, None, heading.style)
+    ).with_columns(coloured=pl.col("model").is_in([*layout.colours]))
+    hue = _model_hue(layout, None)
     room = 4 * min(_LETTERS, max(map(len, rows["model"]), default=0))
     dollars = alt.Scale(type="log", nice=False, padding=max(12, room))
     across = {
-        end: value_axis(alt.X(f"{end}:Q", scale=dollars), titles[0], percent=False)
+        end: value_axis(alt.X(f"{end}:Q", scale=dollars), cost, percent=False)
         for end in ("mean_cost", "cost_lo")
     }
+    scores = alt.Scale(zero=False, padding=18)
     up = {
-        end: value_axis(
-            alt.Y(f"{end}:Q", scale=alt.Scale(zero=False, padding=18)), titles[1], percent=percent
-        )
+        end: value_axis(alt.Y(f"{end}:Q", scale=scores), layout.metric, percent=layout.percent)
         for end in ("estimate", "lo")
     }
     base = alt.Chart().encode(color=hue, tooltip=number_tooltips(rows))
@@ -498,7 +477,7 @@ def frontier_chart(
     ]  # fmt: skip
     number = rows["model"].n_unique()
     words = f"A point for each of {number} model{'s' if number > 1 else ''}"
-    return in_panels(layers, rows, heading, words, height=300)
+    return in_panels(layers, rows, layout, words, height=300)
 
 
 _NAMED_POINTS = 12  # models, of more only those that no other dominates have a name

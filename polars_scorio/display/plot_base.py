@@ -100,11 +100,12 @@ class PictureSubject:
         held = " for the whole curve" * self.banded
         return f"bands{held}: {self.intervals}"
 
-    def heading(self, title: str, *lines: str) -> charts.Heading:
-        """Heading of a picture: the finding, its content, the numbers of questions and trials."""
-        said = [*filter(None, (inert_text(self.finding), title, *lines))]
+    def layout(self, metric: str, *lines: str) -> charts.Layout:
+        """The layout below the finding and some lines, with numbers of questions and trials."""
+        said = [*filter(None, (inert_text(self.finding), *lines))]
         below = (*said[1:], question_count(RowFacts.from_frame(self.scores)))
-        return charts.Heading(said[0], below, panel_heading(self.trials), self.style)
+        panels = panel_heading(self.trials)
+        return charts.Layout(said[0], below, panels, metric, self.percent, self.colours, self.style)
 
 
 class PlotBase:

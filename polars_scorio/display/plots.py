@@ -9,7 +9,6 @@ import polars as pl
 from polars_scorio.arguments import CONFIDENCE, Overall, Unmatched
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.models import check_single_k
-from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
     axis_values,
     curve_sizes,
@@ -23,6 +22,8 @@ from polars_scorio.display.charts import (
     Picture,
     PlotOptions,
     draw_sizes_axis,
+    forest_plot,
+    frontier_chart,
     line_chart,
     stratum_axis,
 )
@@ -113,16 +114,8 @@ class Plots(PlotBase):
         numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
         drawn = rows.select(*row_labels(subject.trials), *numbers)
         bars = "bar: estimate without a prior" if rows["marked"].is_not_null().any() else ""
-        heading = subject.heading(subject.name, subject.intervals, bars)
-        colours, percent = subject.colours, subject.percent
-        return charts.forest_plot(
-            drawn,
-            heading,
-            subject.name,
-            colours,
-            percent=percent,
-            smallest_first=subject.metric.looks_at == "costs",
-        )
+        layout = subject.layout(subject.name, subject.name, subject.intervals, bars)
+        return forest_plot(drawn, layout, smallest_first=subject.metric.looks_at == "costs")
 
     @takes_options(PlotOptions)
     def curve(
@@ -183,9 +176,8 @@ class Plots(PlotBase):
         said = "; ".join(note for note, holds in notes.items() if holds)
         numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
         labelled = rows.select(*row_labels(subject.trials), *numbers)
-        heading = subject.heading(name, subject.bands, said)
-        across, percent = draw_sizes_axis(drawn), subject.percent
-        return line_chart(labelled, heading, across, name, subject.colours, percent=percent)
+        layout = subject.layout(name, name, subject.bands, said)
+        return line_chart(labelled, layout, draw_sizes_axis(drawn))
 
     @takes_options(PlotOptions)
     def over(
@@ -235,14 +227,14 @@ class Plots(PlotBase):
         numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         steps = axis_values(step, at.dtype).alias("at")
         rows = rows.select(*row_labels(subject.trials), steps, *numbers)
-        across, colours = stratum_axis(step, at.dtype), subject.colours
         points = "points: estimates without a prior"
         if rows["marked"].is_null().all():
             points = f"points: the values of {step} in the log"
-            visible = pl.col("model").is_in([*colours]) & ~pl.col("ahead")
+            visible = pl.col("model").is_in([*subject.colours]) & ~pl.col("ahead")
             rows = rows.with_columns(marked=pl.when(visible).then("mu"))
-        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points)
-        return line_chart(rows, heading, across, subject.name, colours, percent=subject.percent)
+        title = f"{subject.name} over {step}"
+        layout = subject.layout(subject.name, title, subject.bands, points)
+        return line_chart(rows, layout, stratum_axis(step, at.dtype))
 
     @takes_options(LookOptions)
     def frontier(
@@ -303,15 +295,10 @@ class Plots(PlotBase):
             stratum_label(subject.trials), model_label(subject.trials), *numbers, "dominated"
         )
         column = "the cost" if self._roles.cost is None else str(self._roles.cost)
-        heading = subject.heading(
+        layout = subject.layout(
+            subject.name,
             f"{subject.name} against cost",
             f"{100 * asked['confidence']:g} % intervals, {_ABOUT[asked['target']]}",
             "hollow: dominated",
         )
-        return charts.frontier_chart(
-            rows,
-            heading,
-            (f"mean cost of a trial ({column})", subject.name),
-            subject.colours,
-            percent=subject.percent,
-        )
+        return frontier_chart(rows, layout, f"mean cost of a trial ({column})")

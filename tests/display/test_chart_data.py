@@ -184,10 +184,10 @@ def test_bands_are_said():
 
 
 def test_a_heading_leaves_out_empty_lines_and_counts_the_questions():
-    heading = subject_of(MODELS, by=[]).heading("Scores", "", "a line")
-    assert heading.title == "Nothing is decided between 3 models."
-    assert heading.subtitle == ("Scores", "a line", "2 questions, 2 trials per question")
-    assert heading.panels == ""
+    layout = subject_of(MODELS, by=[]).layout("avg", "Scores", "", "a line")
+    assert layout.title == "Nothing is decided between 3 models."
+    assert layout.subtitle == ("Scores", "a line", "2 questions, 2 trials per question")
+    assert layout.panels == ""
 
 
 def test_the_stratum_on_the_axis_has_no_panels():
