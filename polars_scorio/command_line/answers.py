@@ -120,9 +120,8 @@ class Call:
         parts = rows.partition_by(strata, as_dict=True, maintain_order=True)
         # Rows over all strata come first.
         for place, part in sorted(parts.items(), key=lambda each: {None} < {None, *each[0]}):
-            same = [pl.col(name).eq_missing(pl.lit(value, part.schema[name]))
-                    for name, value in zip(strata, place, strict=True)]  # fmt: skip
-            cells = self.cover.filter(same)
+            cells = self.cover.join(part, on=strata, how="semi", nulls_equal=True,
+                                    maintain_order="left")  # fmt: skip
             words = (value if isinstance(value, str) else f"{name} {value}"
                      for name, value in zip(strata, place, strict=True))  # fmt: skip
             name = " / ".join(filter(None, words))
@@ -212,7 +211,8 @@ def compare_answer(reply: Call, tables: Sequence[tuple[Metric, pl.DataFrame]]) -
     lines, decided = list[str](), True
     for metric, pairs in tables:
         decided &= pairs["better"].null_count() == 0
-        lines += [*([""] if lines else []), *reply.blocks(pairs, _pairs_block(reply, metric))]
+        block = partial(_pairs_block, reply, metric)
+        lines += [*([""] if lines else []), *reply.blocks(pairs, block)]
     plans = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
     command = reply.next(*(["plan"] if plans and not decided else []), "report")
     lines = lines or reply.account(tell_answer(NO_PAIR, None))
@@ -220,20 +220,16 @@ def compare_answer(reply: Call, tables: Sequence[tuple[Metric, pl.DataFrame]]) -
 
 
 def _pairs_block(
-    reply: Call, metric: Metric
-) -> Callable[[str, pl.DataFrame, pl.DataFrame], list[str]]:
-    def block(place: str, pairs: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
-        curved = pairs["k"].n_unique() > 1
-        family: Family = "alone" if reply.asked.each_pair else "pairs"
-        if reply.asked.baseline is not None and not reply.asked.each_pair:
-            family = "baseline"
-        about = reply.facts(metric, cover, family, label=metric.name * curved)
-        facts = PairsFacts.from_frame(
-            pairs, metric, about, place, lower=reply.log._roles.lower_is_better
-        )
-        return reply.account(tell_pairs(facts))
-
-    return block
+    reply: Call, metric: Metric, place: str, pairs: pl.DataFrame, cover: pl.DataFrame
+) -> list[str]:
+    curved, asked = pairs["k"].n_unique() > 1, reply.asked
+    family: Family = "pairs" if asked.baseline is None else "baseline"
+    family = "alone" if asked.each_pair else family
+    about = reply.facts(metric, cover, family, label=metric.name * curved)
+    lower = reply.log._roles.lower_is_better
+    return reply.account(
+        tell_pairs(PairsFacts.from_frame(pairs, metric, about, place, lower=lower))
+    )
 
 
 def frontier_answer(reply: Call, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:

@@ -34,7 +34,6 @@ from polars_scorio.command_line.gate_command import (
     typed_model,
     versions_log,
 )
-from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import chosen_settings, planned_numbers
 from polars_scorio.command_line.messages import (
     Progress,
@@ -69,8 +68,9 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     title = asked.title or _log_title(asked)
     roles, totals = log._roles, log._tool_totals
     options = StoryOptions(tuple(asked.metric), settings, asked.baseline, asked.margin)
-    order = PageCall.from_options(options, roles, asked.output, title=title, call=call,
-                              typed=partial(next_words, call))  # fmt: skip
+    order = PageCall.from_options(
+        options, roles, asked.output, title=title, call=call, typed=asked.typed
+    )
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
     progress = Progress(sys.stderr)

@@ -7,7 +7,6 @@ import warnings
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -16,7 +15,6 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.answers import Call
-from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import (
     chosen_settings,
     column_value,
@@ -239,9 +237,9 @@ def _gate_page(
     """The page of a gate by its first metric."""
     metrics, settings = tuple((asked.metric or [avg()])[:1]), chosen_settings(asked)
     options = StoryOptions(metrics, settings, baseline, asked.margin, rows)
-    title, typed = Path(asked.html).stem, partial(next_words, call)
+    title, name = Path(asked.html).stem, asked.html
     page = PageCall.from_options(
-        options, log._roles, asked.html, call=call, title=title, typed=typed
+        options, log._roles, name, call=call, title=title, typed=asked.typed
     )
     made, refusal = made_page(log.frame.lazy(), log._roles, page)
     if refusal is not None:

@@ -301,7 +301,7 @@ def test_a_plan_without_its_models_is_refused(log, capsys, asked, words):
 
 
 def forest(numbers, bright, **options):
-    return Forest(numbers, bright, lambda value: f"{100 * value:g}", **options)
+    return Forest(numbers, bright, lambda value: f"{100 * value:g}", place=2, **options)
 
 
 def test_an_interval_that_excludes_zero_does_not_touch_it_and_another_crosses_it():

@@ -91,9 +91,9 @@ class Forest:
     numbers: Sequence[tuple[float, float, float]]
     bright: Sequence[bool]  # of the first tier, or decided
     label: Callable[[float], str]
+    place: int  # of its column
     zero: float | None = None  # a line upright, which no interval that excludes it touches
     marked: tuple[float, ...] = ()  # further places with a point, such as a margin
-    place: int | None = None  # of its column; None: the last one
     share: bool = False  # the axis stays between 0 and 1
 
     def drawn(self, cells: int, *, lines: bool) -> tuple[str, list[str]]:
@@ -229,9 +229,8 @@ class Screen:
         kept, widths, cells = self._fitted_columns(kept, widths, wanted)
         if forest is not None and cells >= _CELLS[0]:
             labels, rows = forest.drawn(min(cells, _MOST_CELLS), lines=self.lines)
-            place = len(kept) if forest.place is None else forest.place
-            kept.insert(place, TextColumn(labels, [((row, ""),) for row in rows]))
-            widths.insert(place, len(labels))
+            kept.insert(forest.place, TextColumn(labels, [((row, ""),) for row in rows]))
+            widths.insert(forest.place, len(labels))
         head = [((each.head, "faint"),) for each in kept]
         body = zip(*(each.cells for each in kept), strict=True)
         return [self._painted_line(self._table_row(row, kept, widths)) for row in (head, *body)]
@@ -342,8 +341,8 @@ def table_lines(screen: Screen, table: TableBlock, most: int | None) -> list[str
     scale = 100 if table.percent else 1
     forest = Forest(
         [(each.lo, each.mid, each.hi) for each in cells], [row.bright for row in rows],
-        lambda value: f"{scale * value:.6g}".replace("-", MINUS), zero=table.centre,
-        marked=(table.margin,) * (table.kind == "gate"), place=drawn[0] + 1,
+        lambda value: f"{scale * value:.6g}".replace("-", MINUS), drawn[0] + 1,
+        zero=table.centre, marked=(table.margin,) * (table.kind == "gate"),
         share=table.centre is None and table.percent,
     )  # fmt: skip
     return screen.table(columns, forest)
