@@ -9,10 +9,11 @@ from typing import Any
 
 from polars_scorio.maths.cost_means import CostValues, QuestionCosts
 from polars_scorio.metrics.metric import (
+    Description,
     DrawSizes,
     Metric,
     Summary,
-    checked_label,
+    described_fields,
     draw_sizes,
     with_parameter_help,
 )
@@ -85,14 +86,9 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
     >>> priced.report(ps.mean_cost())["estimate"].item()
     1.5
     """
-    return CostMetric(
-        function="mean_cost",
-        title="Mean cost",
-        formula="the mean cost of a trial",
-        label=checked_label(name),
-        spending=QuestionCosts.per_trial,
-        of_successes=False,
-    )
+    described = Description("mean_cost", "Mean cost", "the mean cost of a trial")
+    shared = described_fields(described, name)
+    return CostMetric(**shared, spending=QuestionCosts.per_trial, of_successes=False)
 
 
 @with_parameter_help
@@ -128,13 +124,10 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
     >>> priced.report(ps.cost_per_success())["estimate"].item()
     2.0
     """
-    return CostMetric(
-        function="cost_per_success",
-        title="Cost per success",
-        formula="the mean cost of a trial over the success rate",
-        label=checked_label(name),
-        spending=QuestionCosts.per_success,
+    described = Description(
+        "cost_per_success", "Cost per success", "the mean cost of a trial over the success rate"
     )
+    return CostMetric(**described_fields(described, name), spending=QuestionCosts.per_success)
 
 
 @with_parameter_help
@@ -171,11 +164,10 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
     >>> report["estimate"].to_list()
     [2.0, 1.75]
     """
-    return CostMetric(
-        function="cost_to_solve",
-        title="Cost to solve, {k} tries",
-        formula="the mean cost until the first success in at most k trials, over Pass@k",
-        label=checked_label(name),
-        k=draw_sizes(k),
-        spending=QuestionCosts.until_success,
+    described = Description(
+        "cost_to_solve",
+        "Cost to solve, {k} tries",
+        "the mean cost until the first success in at most k trials, over Pass@k",
     )
+    shared = described_fields(described, name)
+    return CostMetric(**shared, k=draw_sizes(k), spending=QuestionCosts.until_success)

@@ -117,18 +117,6 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     return low, high
 
 
-def unusual_arguments(**arguments: tuple[object, object]) -> Arguments:
-    """The arguments that a metric's name shows, of pairs (value, default): those that differ."""
-    return tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
-
-
-def checked_label(name: str | None) -> str | None:
-    """The name that a user gives to a metric, which must be a string and not empty."""
-    if name is not None and (not isinstance(name, str) or not name):
-        raise ValueError(f"name must be a non-empty string or None, got {value_text(name)}")
-    return name
-
-
 def typed_value(value: object) -> str:
     """A value as one would type it: 0.5, (0, 1), [0, 0.5, 1], {'wrong': 0, 'right': 1}."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # exact as an int
@@ -615,18 +603,26 @@ ALL_TRIALS = (None,)  # the draw is all n trials of a question
 Gains = Callable[..., Floats]
 
 
+def described_fields(
+    described: Description, name: str | None, **arguments: tuple[object, object]
+) -> dict[str, Any]:
+    """The fields of all metrics: the name of a user, and arguments as pairs (value, default).
+
+    The name in results shows those that differ.
+    """
+    if name is not None and (not isinstance(name, str) or not name):
+        raise ValueError(f"name must be a non-empty string or None, got {value_text(name)}")
+    given = tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
+    return {**described._asdict(), "given": given, "label": name}
+
+
 def weighted_fields(
     described: Description, w: Weights | None, bounds: Bounds | None, name: str | None
 ) -> dict[str, Any]:
     """The fields of a weighted metric, after the check of its arguments."""
     pairs, limits = weight_pairs(w), interval_bounds(bounds)
-    return {
-        **described._asdict(),
-        "given": unusual_arguments(w=(pairs, None), bounds=(limits, None)),
-        "label": checked_label(name),
-        "w": pairs,
-        "bounds": limits,
-    }
+    shared = described_fields(described, name, w=(pairs, None), bounds=(limits, None))
+    return {**shared, "w": pairs, "bounds": limits}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -696,13 +692,8 @@ def draw_fields(
     """The fields of all metrics of draws, from arguments, some with `defaults`."""
     sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]  # the only tuple that is no size
     limits = interval_bounds(bounds)
-    return {
-        **described._asdict(),
-        "given": unusual_arguments(**defaults, bounds=(limits, UNIT)),
-        "label": checked_label(name),
-        "k": sizes,
-        "bounds": limits,
-    }
+    shared = described_fields(described, name, **defaults, bounds=(limits, UNIT))
+    return {**shared, "k": sizes, "bounds": limits}
 
 
 class RewardMetric(Metric):

@@ -17,15 +17,15 @@ from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.metrics.metric import (
     Bounds,
+    Description,
     DrawSizes,
     RewardMetric,
     Summary,
     WeightPairs,
     Weights,
-    checked_label,
+    described_fields,
     draw_sizes,
     interval_bounds,
-    unusual_arguments,
     weight_array,
     weight_pairs,
     with_parameter_help,
@@ -232,12 +232,13 @@ def _extreme_metric(
     sizes, pairs = draw_sizes(k), weight_pairs(w)
     span = float(weight_array(pairs).min()), float(weight_array(pairs).max())
     limits = span if isinstance(bounds, str) and bounds == "range" else interval_bounds(bounds)
+    described = Description(
+        function,
+        "Min@{k}" if worst else "Max@{k}",
+        f"E[the {'smallest' if worst else 'largest'} reward of k trials]",
+    )
     return ExtremeMetric(
-        function=function,
-        title="Min@{k}" if worst else "Max@{k}",
-        formula=f"E[the {'smallest' if worst else 'largest'} reward of k trials]",
-        given=unusual_arguments(w=(pairs, None), bounds=(limits, span)),
-        label=checked_label(name),
+        **described_fields(described, name, w=(pairs, None), bounds=(limits, span)),
         k=sizes,
         w=pairs,
         bounds=limits,

@@ -84,13 +84,12 @@ def g_pass_at_k_tau(
     [0.9]
     """
     share = {"tau": check_number("tau", tau, SHARE)}
-    gains = at_least_share
     described = Description(
         "g_pass_at_k_tau",
         "G-Pass@{k}",
         "P(J >= tau k): at least the share tau of k trials succeeds",
     )
-    return draw_metric(described, gains, k, bounds, name, **share)
+    return draw_metric(described, at_least_share, k, bounds, name, **share)
 
 
 @with_parameter_help
