@@ -41,11 +41,11 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
+from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.question_cells import (
     GROUP,
     PREFIX,
     QuestionCells,
-    RewardSubject,
     count_matrix,
 )
 from polars_scorio.subjects.scores import Scores
@@ -196,7 +196,7 @@ class _Trajectory:
 
     def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The rows of real-valued rewards; without given bounds, each n has a range of its own."""
-        rewards = self.request.classes.need(RewardSubject)
+        rewards = self.request.classes.need(RewardSums)
         assert rewards is not None  # whose sums are all that is counted
         first = rewards.prefixes(groups, self.request.classes)
         n, group = first[PREFIX].to_numpy(), first[GROUP].to_numpy()

@@ -35,6 +35,7 @@ from polars_scorio.subjects.scores import (
     Inference,
     Law,
     MeanEnds,
+    Noise,
     RowScores,
     Scores,
     StrataMeans,
@@ -156,7 +157,7 @@ class PosteriorInference(Inference):
             if not posterior.shared_prior:
                 lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
                 law = PosteriorLaw(beta=False)
-                return Scores.from_numbers("posterior", (estimate, mu, sigma, lo, hi), law)
+                return Scores("posterior", estimate, mu, Noise(sigma), lo, hi, law)
             center, reach = (mu, sigma) if centre is None else centre
             if self.target == "population":  # of which these questions are a sample
                 size, stretch = sample or (posterior.states.size, 1.0)
@@ -165,7 +166,7 @@ class PosteriorInference(Inference):
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
         sigma = sigma if sample is None else sample.stretch * sigma
         law = PosteriorLaw(beta=True, center=center, reach=reach)
-        return Scores.from_numbers("population posterior", (estimate, mu, sigma, lo, hi), law)
+        return Scores("population posterior", estimate, mu, Noise(sigma), lo, hi, law)
 
     def _beta_interval(
         self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask

@@ -65,6 +65,7 @@ from polars_scorio.subjects.scores import (
     INFORMATION,
     JUDGED,
     LABEL_COUNT,
+    Noise,
     Row,
     Scores,
     StrataMeans,
@@ -477,17 +478,14 @@ def _mean_numbers(
     with np.errstate(invalid="ignore"):
         lo, hi, law = inference.mean_interval(metric, numbers, strata)
         estimate, mu = map(strata.mean, (numbers.estimate, numbers.mu))
-        scores = Scores.from_numbers(
-            numbers.inference,
-            (estimate, mu, strata.root_of_squares(numbers.sigma), lo, hi),
-            law,
-            _mean_facts(evaluated.request, numbers, part, strata),
-        )
+        noise = Noise(strata.root_of_squares(numbers.sigma))
+        facts = _mean_facts(evaluated.request, numbers, part, strata)
+        scores = Scores(numbers.inference, estimate, mu, noise, lo, hi, law, facts)
     if pooled is None:
         return scores
     each = ((getattr(pooled, name), getattr(scores, name)) for name in NUMBERS)
-    known = tuple(np.where(np.isnan(first), other, first) for first, other in each)
-    return Scores.from_numbers(scores.inference, known, pooled.law, scores.facts)
+    estimate, mu, sigma, lo, hi = (np.where(np.isnan(one), other, one) for one, other in each)
+    return Scores(scores.inference, estimate, mu, Noise(sigma), lo, hi, pooled.law, facts)
 
 
 def _mean_facts(

@@ -47,6 +47,7 @@ from polars_scorio.subjects.sampled_scores import refuse_large_covariance
 from polars_scorio.subjects.scores import (
     CORRELATION,
     Law,
+    Noise,
     Row,
     RowScores,
     Scores,
@@ -139,12 +140,9 @@ class CostSums(ViewSubject):
                 facts = {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest}
                 if metric.of_successes:
                     facts[CORRELATION] = means.correlation
-                scores[metric.name, k] = Scores.from_numbers(
-                    "calibrated",
-                    (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
-                    CostLaw(means, target),
-                    facts,
-                )
+                noise, law = Noise(ratio * means.log_error), CostLaw(means, target)
+                numbers = ratio, ratio, noise, lo, _null_infinity(hi)
+                scores[metric.name, k] = Scores("calibrated", *numbers, law, facts)
         return scores
 
     def macro_numbers(

@@ -62,10 +62,11 @@ from polars_scorio.subjects.question_cells import (
     Confidence,
     Metrics,
     QuestionCells,
-    RewardSubject,
+    ViewSubject,
 )
 from polars_scorio.subjects.scores import (
     BOUNDS,
+    Noise,
     RangeLaw,
     Row,
     Scores,
@@ -89,7 +90,7 @@ _LARGEST_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
-class RewardSums(RewardSubject):
+class RewardSums(ViewSubject):
     """Sums of rewards, their ends, or the rewards themselves."""
 
     range: RewardRange | None  # all rewards have to be in it
@@ -139,7 +140,9 @@ class RewardSums(RewardSubject):
         return ListedRewards(roles) if listed else None
 
     def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
-        """The groups after n = 1, 2, ... trials of each question."""
+        """The groups after n = 1, 2, ... trials of each question, up to the most of a group."""
+        # A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
+        # its `QUESTIONS`, each with a `SEQUENCE`. One with fewer trials stays at all.
         first, last = classes.columns()
         rewards = (
             groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)
@@ -301,9 +304,8 @@ class RewardSums(RewardSubject):
 def _benchmark_numbers(noisy: RewardNoise, confidence: Floats | float) -> Scores:
     """The numbers of a mean on these questions."""
     lo, hi = noisy.ends((1 - confidence) / 2)
-    return Scores.from_numbers(
-        "calibrated", (noisy.mu, noisy.mu, noisy.sigma, lo, hi), VarianceLaw(noisy)
-    )
+    mu, noise = noisy.mu, Noise(noisy.sigma)
+    return Scores("calibrated", mu, mu, noise, lo, hi, VarianceLaw(noisy))
 
 
 def _population_numbers(
@@ -315,7 +317,7 @@ def _population_numbers(
     known = width > 0
     lo, hi = (np.where(known, low + width * end, np.nan) for end in (numbers.lo, numbers.hi))
     mu, sigma = low + width * mean, width * numbers.sigma
-    return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), RangeLaw())
+    return Scores("calibrated", mu, mu, Noise(sigma), lo, hi, RangeLaw())
 
 
 def _observed_ends(cells: QuestionCells) -> tuple[Floats, Floats]:

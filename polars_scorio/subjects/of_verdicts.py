@@ -82,6 +82,7 @@ from polars_scorio.subjects.scores import (
     Inference,
     Law,
     MeanEnds,
+    Noise,
     RangeLaw,
     Row,
     RowScores,
@@ -582,9 +583,9 @@ class JudgedNumbers:
         warn_of_unlabelled(name, *verdicts)
         warn_of_hopeless(name, np.isnan(accuracy.lo) & ~unknown, labels.of_cell, z)
         counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), accuracy.estimate
-        numbers = estimate, estimate, accuracy.sigma, accuracy.lo, accuracy.hi
+        numbers = estimate, estimate, Noise(accuracy.sigma), accuracy.lo, accuracy.hi
         facts = {JUDGED: judged, LABEL_COUNT: counts}
-        return Scores.from_numbers("calibrated", numbers, RangeLaw(), facts)
+        return Scores("calibrated", *numbers, RangeLaw(), facts)
 
     def _warn_of_contradictions(self, sample: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
@@ -606,13 +607,9 @@ class JudgedNumbers:
         of_answers = np.stack([accuracy.estimate, 1 - accuracy.estimate])
         noise += (of_answers**2 * rates.variance).sum(axis=0)
         sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
-        truth = accuracy.estimate
-        return Scores.from_numbers(
-            "calibrated",
-            (truth, truth, sigma, accuracy.lo, accuracy.hi),
-            RangeLaw() if noisy is None else VerdictLaw(noisy, self.judges),
-            self._facts(judged),
-        )
+        numbers = accuracy.estimate, accuracy.estimate, Noise(sigma), accuracy.lo, accuracy.hi
+        law = RangeLaw() if noisy is None else VerdictLaw(noisy, self.judges)
+        return Scores("calibrated", *numbers, law, self._facts(judged))
 
     def _facts(self, judged: Floats) -> dict[str, Values]:
         """The facts beside numbers by a calibration sample: verdicts as they are, and labels."""
@@ -641,13 +638,10 @@ class JudgedNumbers:
         lacking = np.isnan(mean.estimate)
         warn_of_hopeless(name, lacking, rates, z)
         known = np.where(rates.is_informative(z), noisy.estimate, np.nan)
-        sigma = np.where(lacking, np.nan, sigma)
-        return Scores.from_numbers(
-            "calibrated",
-            (mean.estimate, mean.estimate, sigma, mean.lo, mean.hi),
-            DrawLaw(replace(noisy, estimate=known), self.judges),
-            self._facts(plain.estimate),
-        )
+        noise = Noise(np.where(lacking, np.nan, sigma))
+        numbers = mean.estimate, mean.estimate, noise, mean.lo, mean.hi
+        law = DrawLaw(replace(noisy, estimate=known), self.judges)
+        return Scores("calibrated", *numbers, law, self._facts(plain.estimate))
 
     def _draw_estimate(self, gains: GainsOf) -> JudgedNoise:
         """The variance of a metric of draws, worked out for each judge."""

@@ -225,18 +225,6 @@ class Scores(NamedTuple):
         return self.noise.sigma
 
     @classmethod
-    def from_numbers(
-        cls,
-        inference: str,
-        numbers: tuple[Floats, Floats, Floats, Floats, Floats],
-        law: Law,
-        facts: Mapping[str, Values] = MappingProxyType({}),
-    ) -> Scores:
-        """Scores whose runs say nothing: estimate, mu, sigma, and the ends of the interval."""
-        estimate, mu, sigma, lo, hi = numbers
-        return cls(inference, estimate, mu, Noise(sigma), lo, hi, law, facts)
-
-    @classmethod
     def from_credit(cls, numbers: Numbers, metric: Metric) -> Scores:
         """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
         refuse_outside(numbers.estimate, metric)

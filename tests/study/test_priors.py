@@ -13,7 +13,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorInference, PosteriorLaw, posterior_comparison
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import Scores, StrataMeans
+from polars_scorio.subjects.scores import Noise, Scores, StrataMeans
 from tests.made_logs import drawn, long, outcomes, unreadable
 from tests.maths import interval_oracle as oracle
 
@@ -269,9 +269,7 @@ def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
 
 def test_the_interval_of_a_mean_over_strata_is_normal():
     mu, sigma, none = np.array([0.2, 0.6]), np.array([0.03, 0.04]), np.full(2, np.nan)
-    numbers = Scores.from_numbers(
-        "posterior", (mu, mu, sigma, none, none), PosteriorLaw(beta=False)
-    )
+    numbers = Scores("posterior", mu, mu, Noise(sigma), none, none, PosteriorLaw(beta=False))
     strata = StrataMeans(np.array([[0, 1]]), np.ones(2))
     (lo,), (hi,), _ = PosteriorInference(0.95).mean_interval(ps.avg(), numbers, strata)
     # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.

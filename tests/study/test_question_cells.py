@@ -14,7 +14,7 @@ from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorLaw
 from polars_scorio.subjects.of_votes import RIGHT, VOTES, read_ballots
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import EstimateLaw, RangeLaw, Scores, StrataMeans
+from polars_scorio.subjects.scores import EstimateLaw, Noise, RangeLaw, Scores, StrataMeans
 from tests.made_logs import drawn, outcomes
 
 
@@ -62,7 +62,7 @@ HALF, NONE = np.array([0.5, 0.25]), np.array([np.nan, 0.5])
 
 
 def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
-    numbers = Scores.from_numbers("calibrated", (NONE, HALF, HALF, HALF, HALF), RangeLaw())
+    numbers = Scores("calibrated", NONE, HALF, Noise(HALF), HALF, HALF, RangeLaw())
     assert [*numbers.columns()] == ["estimate", "mu", "sigma", "lo", "hi", "inference"]
     assert numbers.columns()["inference"].tolist() == ["range", "calibrated"]
     posterior = numbers._replace(inference="posterior", law=PosteriorLaw(beta=False))
