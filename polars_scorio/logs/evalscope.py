@@ -29,7 +29,6 @@ from polars_scorio.logs.paths import Paths, find_files, plain_path, readable_fil
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
-    log_accessor,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -101,14 +100,13 @@ def evalscope(
         reviews or matches, _EXPECTED, lambda file: _review_rows(file, metric), roles
     )
     log = log.named(model, lambda file: file.parent, lambda file, *_: file.parent.name)
-    table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
-    runs = log.runs_with_totals(
+    log = log.with_totals(
         lambda file, part: (file.parent, part.run.keys["benchmark"]),
         lambda files: _benchmark_totals(
             _Work.from_file(files[0]), [log.parts[file] for file in files]
         ),
     )
-    return log_accessor(table, runs, roles, by="benchmark")
+    return log.accessor(_COLUMNS, reward_outcome(threshold, "score"), by="benchmark")
 
 
 @dataclass(frozen=True, slots=True)

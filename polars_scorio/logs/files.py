@@ -12,7 +12,6 @@ import polars as pl
 from polars.exceptions import ComputeError, PolarsError
 
 from polars_scorio.logs.json_files import (
-    FieldType,
     describe_content,
     read_json,
     refuse_broken_line,
@@ -176,18 +175,13 @@ def kept_struct_fields(keep: str | Iterable[str] | None, schema: pl.Schema) -> d
     columns = {}
     for name in kept_getters(keep):
         root, *path = [name] if name in schema else name.split(".")
-        if not _has_path(schema.get(root), path):
+        column = reduce(lambda column, part: column.struct.field(part), path, pl.col(root))
+        try:
+            pl.LazyFrame(schema=schema).select(column).collect_schema()
+        except PolarsError:
             raise ValueError(
                 f"the table has no field {name!r}, which keep= asks for: its columns are "
                 f"{[*schema]}"
-            )
-        columns[name] = reduce(lambda column, part: column.struct.field(part), path, pl.col(root))
+            ) from None
+        columns[name] = column
     return columns
-
-
-def _has_path(dtype: FieldType | None, path: Sequence[str]) -> bool:
-    """Whether values of a dtype have a field at a path, which may be empty."""
-    if not path or dtype is None:
-        return dtype is not None
-    fields = dtype.fields if isinstance(dtype, pl.Struct) else []
-    return any(field.name == path[0] and _has_path(field.dtype, path[1:]) for field in fields)

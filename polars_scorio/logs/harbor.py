@@ -119,13 +119,13 @@ def harbor(
         lambda file: file.parent.parent,
         lambda _, part, job: f"{part.run.keys['agent']} / {part.run.keys['llm'] or job}",
     )
-    runs = log.runs_with_totals(
+    log = log.with_totals(
         lambda file, _: file.parent.parent,
         lambda files: _job_totals(files[0].parent.parent, [log.parts[f] for f in files], reward),
     )
     strange = pl.col("exception").str.split(_BETWEEN).list.set_difference(_OF_THE_AGENT).list.len()
     table = log.table(_COLUMNS, pl.when(strange.fill_null(0) == 0).then(reward_outcome(threshold)))
-    accessor = log_accessor(table, runs, roles)
+    accessor = log_accessor(table, log.runs(), roles)
     warn_of_unjudged(table, "exception")
     return accessor
 

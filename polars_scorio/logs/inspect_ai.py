@@ -29,7 +29,7 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters, summed_field
-from polars_scorio.logs.paths import DAMAGE, Paths, find_files, path_model, plain_path, zstd_stream
+from polars_scorio.logs.paths import DAMAGE, Paths, find_files, plain_path, zstd_stream
 from polars_scorio.logs.read import is_inspect_log
 from polars_scorio.logs.reader_options import (
     LogOptions,
@@ -198,7 +198,6 @@ SETTINGS = (
     "plan.config",
 )
 _COLUMNS = {
-    "model": pl.String,
     "benchmark": pl.String,
     "question": pl.String,
     "trial": pl.Int64,
@@ -272,11 +271,11 @@ def inspect_ai(
     keep = kept_getters(roles.get("keep"), _VOCABULARY)
 
     def read(file: Path) -> FileRows:
-        named = path_model(file, model)
-        part = _sample_rows(file, named, scorer, unpack_limit, truth_scorer, numbers=numbers)
+        part = _sample_rows(file, scorer, unpack_limit, truth_scorer, numbers=numbers)
         return _with_whole_samples(file, part, keep, unpack_limit)
 
     log = read_row_files(find_inspect_logs(paths), INSPECT_LOG, read, roles, _VOCABULARY)
+    log = log.named(model, lambda file: file)
     parts = log.parts
     tasks = {str(run.keys["benchmark"]) for run in log.runs().values()}
     unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()
@@ -305,7 +304,6 @@ def inspect_ai(
 
 def _sample_rows(
     file: Path,
-    model: str | None,
     scorer: str | Mapping[str, str] | None,
     limit: int,
     truth_scorer: str | None,
@@ -321,10 +319,9 @@ def _sample_rows(
         names = {name for score in scores for name in score} - {truth_scorer}
         name = _chosen_scorer(file, sorted(names), scorer)
         people = [] if truth_scorer is None else [truth_scorer]
-        described = _header_run(file, log, model or run["model"], name)
+        described = _header_run(file, log, name)
         rows: list[Row] = [
             (
-                described.keys["model"],
                 run["task"],
                 str(sample["id"]),
                 sample["epoch"],
@@ -356,7 +353,7 @@ def _with_whole_samples(
     return replace(part, records=whole_samples(file, limit, summaries))
 
 
-def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> Run:
+def _header_run(file: Path, log: Mapping[str, Any], scorer: str) -> Run:
     """The run of a log, from its header."""
     run = log["eval"]
     # Older logs have no id of their own: a run has several tasks, and a task several runs.
@@ -365,7 +362,7 @@ def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> 
         identity = f"{run['run_id']} {run.get('task_id')}"
     return Run(
         name=run.get("eval_id") or run.get("run_id") or file.stem,
-        keys={"model": model, "benchmark": run["task"]},
+        keys={"model": run["model"], "benchmark": run["task"]},
         identity=identity,
         attempt=run.get("task_id"),
         started=_utc_time(run.get("created")),

@@ -25,7 +25,6 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     LogRows,
     Unpack,
-    log_accessor,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -130,12 +129,12 @@ def nemo_skills(
     )
     _refuse_unlike_files(log, texts)
     log = log.named(model, _output_folder)
-    table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
-    runs = log.runs_with_totals(
+    log = log.with_totals(
         lambda file, _: file.parent,
         lambda files: _seed_totals([log.parts[file] for file in files], files[0]),
     )
-    return log_accessor(table, runs, roles, by=("benchmark", "subset"), run=None)
+    outcome = reward_outcome(threshold, "score")
+    return log.accessor(_COLUMNS, outcome, by=("benchmark", "subset"), run=None)
 
 
 def _output_folder(file: Path) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, run_table, with_kept
+from polars_scorio.logs.json_files import FileRows, Row
 from polars_scorio.logs.kept_fields import Vocabulary, from_milliseconds, json_text
 from polars_scorio.logs.paths import Paths, path_model, plain_path
 from polars_scorio.logs.reader_options import (
@@ -21,21 +21,22 @@ from polars_scorio.logs.reader_options import (
     read_rows,
     reward_outcome,
 )
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none, run_settings, shown_path
+from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings, shown_path
 
 _EXPECTED = "the JSON output of promptfoo eval: an object with 'results'"
 SETTINGS = ("config",)  # of each provider: they distinguish its evaluations
 _ERROR = 2  # promptfoo's failureReason of what was not judged; 1 is a failed assertion
+_PASSED = ":passed"  # column: what promptfoo says
 _COLUMNS = {
     "model": pl.String,
     "prompt": pl.String,
     "question": pl.String,
     "trial": pl.String,
-    "success": pl.Boolean,
+    _PASSED: pl.Boolean,
     "score": pl.Float64,
     "error": pl.String,
 }
-_SUCCESS = [*_COLUMNS].index("success")
+_SUCCESS = [*_COLUMNS].index(_PASSED)
 
 _VOCABULARY: Vocabulary = {
     "usd": "cost",
@@ -76,16 +77,12 @@ def promptfoo(
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _outcome_rows, roles, _VOCABULARY)
-    frame = run_table(log.parts, {}, _COLUMNS, _EXPECTED)
+    graded = threshold is not None or roles.get("levels") is not None
+    outcome = reward_outcome(threshold, "score") if graded else pl.col(_PASSED)
+    table = log.table(_COLUMNS, pl.when(pl.col(_PASSED).is_not_null()).then(outcome)).drop(_PASSED)
     if model is not None:
         names = {shown_path(file): path_model(file, model) for file in log.parts}
-        frame = frame.with_columns(model=pl.col("source").replace_strict(names))
-    graded = threshold is not None or roles.get("levels") is not None
-    outcome = reward_outcome(threshold, "score") if graded else pl.col("success")
-    judged = pl.when(pl.col("success").is_not_null()).then(outcome)
-    keys = ["model", "prompt", "question", "trial"]
-    table = frame.select(*keys, judged.alias("category"), "score", "error", *RUN_COLUMNS)
-    table = with_kept(table, log.parts, log.keep)
+        table = table.with_columns(model=pl.col("source").replace_strict(names))
     return log_accessor(table, log.runs(), roles, by="prompt")
 
 

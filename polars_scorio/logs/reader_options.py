@@ -255,17 +255,21 @@ class LogRows:
             known[file] = replace(known[file], keys={**known[file].keys, "model": model})
         return {**known, **self.skipped}
 
-    def runs_with_totals(
+    def with_totals(
         self,
         group: Callable[[Path, FileRows], object],
         totals: Callable[[Sequence[Path]], tuple[Totals, ...]],
-    ) -> dict[Path, Run]:
-        """The runs, of which the first file of each group has the totals of all its files."""
+    ) -> LogRows:
+        """The rows, of which the first file of each group has the totals of all its files."""
         groups = defaultdict(list)
         for file, part in self.parts.items():
             groups[group(file, part)].append(file)
         known = {files[0]: totals(files) for files in groups.values()}
-        return {file: replace(run, totals=known.get(file, ())) for file, run in self.runs().items()}
+        parts = {
+            file: replace(part, run=replace(part.run, totals=known.get(file, ())))
+            for file, part in self.parts.items()
+        }
+        return replace(self, parts=parts)
 
     def table(self, columns: Mapping[str, Any], outcome: pl.Expr | None = None) -> pl.DataFrame:
         """The table; an expression of the outcome is its column `category`, after `trial`."""
