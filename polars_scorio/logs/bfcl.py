@@ -60,9 +60,7 @@ _VOCABULARY: Vocabulary = {
 
 
 @log_reader
-def bfcl(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.DataFrame]:
+def bfcl(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.DataFrame]:
     """Read BFCL: score/<model>/.../BFCL_v4_<category>_score.json, with the results in result/.
 
     A score file lists only the tests that failed. The ids of all tests are in the file of the same
@@ -92,7 +90,7 @@ def bfcl(
     """
     files = find_files(paths, "*_score.json")
     log = read_row_files(files, _EXPECTED, _test_verdicts, roles, _VOCABULARY)
-    return log.named(model, _model_folder_below).accessor(_COLUMNS, by="benchmark", trial=None)
+    return log.named(_model_folder_below).accessor(_COLUMNS, by="benchmark", trial=None)
 
 
 def _score_folder(file: Path) -> Path:

@@ -56,7 +56,6 @@ _VOCABULARY: Vocabulary = {
 def deepeval(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -99,7 +98,7 @@ def deepeval(
         f for f in matches if plain_path(f).name != _WRAPPED or side_file(f, _FULL) not in matches
     ]
     log = read_row_files(files, _EXPECTED, lambda f: _case_rows(f, metric), roles, _VOCABULARY)
-    log = log.named(model, _project_folder)
+    log = log.named(_project_folder)
     outcome = pl.col("success") if metric is None else reward_outcome(threshold, "score")
     return log.accessor(_COLUMNS, outcome)
 

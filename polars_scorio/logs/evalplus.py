@@ -28,7 +28,6 @@ _WORDS = {"success": "pass", "failed": "fail", "timed out": "timeout"}
 def evalplus(
     paths: Paths,
     *,
-    model: str | None = None,
     tests: Literal["plus", "base"] = "plus",
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
@@ -60,7 +59,7 @@ def evalplus(
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
     )
-    return log.named(model, _model_place, alone=True).accessor(_COLUMNS, passed)
+    return log.named(_model_place, alone=True).accessor(_COLUMNS, passed)
 
 
 def _model_place(file: Path) -> Path:

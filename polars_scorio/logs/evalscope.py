@@ -60,7 +60,6 @@ Metrics: TypeAlias = "str | Mapping[str, str] | None"
 def evalscope(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | Mapping[str, str] | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -99,7 +98,7 @@ def evalscope(
     log = read_row_files(
         reviews or matches, _EXPECTED, lambda file: _review_rows(file, metric), roles
     )
-    log = log.named(model, lambda file: file.parent, lambda file, *_: file.parent.name)
+    log = log.named(lambda file: file.parent, lambda file, *_: file.parent.name)
     log = log.with_totals(
         lambda file, part: (file.parent, part.run.keys["benchmark"]),
         lambda files: _benchmark_totals(

@@ -61,7 +61,6 @@ _VOCABULARY: LineVocabulary = {
 def every_eval_ever(
     paths: Paths,
     *,
-    model: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
@@ -87,6 +86,7 @@ def every_eval_ever(
     >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
     """
     heads = read_first_lines(paths, "*_samples.jsonl", _EXPECTED, _NEEDS, roles)
+    model = roles.get("model")
     described = read_each(
         heads, lambda file: _evaluation_run(file, heads[file], path_model(file, model)), roles
     )

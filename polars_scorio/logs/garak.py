@@ -49,7 +49,6 @@ _COLUMNS = {
 def garak(
     paths: Paths,
     *,
-    model: str | None = None,
     scorer: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -85,7 +84,7 @@ def garak(
     """
     files = find_files(paths, "*.report.jsonl")
     log = read_row_files(files, _EXPECTED, lambda f: _generation_rows(f, scorer, threshold), roles)
-    log = log.named(model, lambda file: file)
+    log = log.named(lambda file: file)
     return log.accessor(_COLUMNS, by=("probe", "detector"), success=_HIT, lower_is_better=True)
 
 

@@ -75,7 +75,6 @@ _VOCABULARY: Vocabulary = {
 def harbor(
     paths: Paths,
     *,
-    model: str | None = None,
     reward: str = "reward",
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -115,7 +114,6 @@ def harbor(
     rows = partial(_trial_row, reward=reward)
     log = read_rows(paths, ("result.json",), _EXPECTED, rows, roles, _VOCABULARY)
     log = log.named(
-        model,
         lambda file: file.parent.parent,
         lambda _, part, job: f"{part.run.keys['agent']} / {part.run.keys['llm'] or job}",
     )

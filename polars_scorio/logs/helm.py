@@ -58,7 +58,6 @@ _VOCABULARY: Vocabulary = {
 def helm(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | Mapping[str, str] = _METRIC,
     split: str | Mapping[str, str] | None = None,
     threshold: float | None = None,
@@ -112,7 +111,7 @@ def helm(
     benchmarks = {str(part.run.keys["benchmark"]) for part in log.parts.values()}
     for keyword, chosen in (("metric", metric), ("split", split)):
         _refuse_unknown_scenario(keyword, chosen, benchmarks)
-    log = log.named(model, lambda file: file.parent, _run_model)
+    log = log.named(lambda file: file.parent, _run_model)
     outcome = reward_outcome(threshold, "score")
     return log.accessor(_COLUMNS, outcome, by=("benchmark", "perturbation"), run=None)
 

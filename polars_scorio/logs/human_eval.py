@@ -18,9 +18,7 @@ _SCHEMA = {"task_id": pl.String, "passed": pl.Boolean, "result": pl.String}
 
 
 @log_reader
-def human_eval(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.LazyFrame]:
+def human_eval(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.LazyFrame]:
     """Read human-eval: the <samples>.jsonl_results.jsonl of evaluate_functional_correctness.
 
     A program that runs out of time has failed, as human-eval counts it; the column `result` has
@@ -41,7 +39,7 @@ def human_eval(
     """
     heads = read_first_lines(paths, "*_results.jsonl", _EXPECTED, _SCHEMA, roles)
     models = model_names(
-        {file: _samples_place(plain_path(file)) for file in heads}, model, alone=True
+        {file: _samples_place(plain_path(file)) for file in heads}, roles.get("model"), alone=True
     )
     runs = {file: Run(name=plain_path(file).stem, keys={"model": models[file]}) for file in heads}
     kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA)

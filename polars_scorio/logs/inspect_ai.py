@@ -219,7 +219,6 @@ _VOCABULARY: Vocabulary = {
 def inspect_ai(
     paths: Paths,
     *,
-    model: str | None = None,
     scorer: str | Mapping[str, str] | None = None,
     truth_scorer: str | None = None,
     threshold: float | None = None,
@@ -275,7 +274,7 @@ def inspect_ai(
         return _with_whole_samples(file, part, keep, unpack_limit)
 
     log = read_row_files(find_inspect_logs(paths), INSPECT_LOG, read, roles, _VOCABULARY)
-    log = log.named(model, lambda file: file)
+    log = log.named(lambda file: file)
     parts = log.parts
     tasks = {str(run.keys["benchmark"]) for run in log.runs().values()}
     unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()

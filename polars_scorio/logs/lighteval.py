@@ -40,7 +40,6 @@ SETTINGS = (
 def lighteval(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
@@ -72,7 +71,9 @@ def lighteval(
     chosen = read_each(files, lambda file: _chosen_metric(file, metric), roles)
     places = {file: file.parent.parent for file in chosen}
     models = model_names(
-        places, model, parts={place: _below_details(place) for place in places.values()}
+        places,
+        roles.get("model"),
+        parts={place: _below_details(place) for place in places.values()},
     )
     runs = read_each(chosen, lambda file: _details_run(file, models[file]), roles)
 

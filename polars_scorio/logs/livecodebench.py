@@ -26,9 +26,7 @@ _COLUMNS = _VERDICT | dict.fromkeys(_FACTS, pl.String)
 
 
 @log_reader
-def livecodebench(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.DataFrame]:
+def livecodebench(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.DataFrame]:
     """Read LiveCodeBench: output/<model>/Scenario.codegeneration_<n>_<temperature>_eval_all.json.
 
     The trial is the place in graded_list. No outcome is null: a program that runs out of time has
@@ -49,7 +47,7 @@ def livecodebench(
     >>> ps.logs.livecodebench("output", by="difficulty").pass_at_k([1, 5])  # doctest: +SKIP
     """
     log = read_rows(paths, ("*_eval_all.json",), _EXPECTED, _program_verdicts, roles)
-    return log.named(model, _model_folder, alone=True).accessor(_COLUMNS)
+    return log.named(_model_folder, alone=True).accessor(_COLUMNS)
 
 
 def _model_folder(file: Path) -> Path:

@@ -60,7 +60,6 @@ _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 def lm_eval(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | Mapping[str, str] | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.LazyFrame]:
@@ -98,6 +97,7 @@ def lm_eval(
     heads = read_each(
         find_files(paths, "samples_*.jsonl", "*_samples_*.jsonl"), _first_sample, roles
     )
+    model = roles.get("model")
     models = model_names({file: file.parent for file in heads}, model)
     chosen = _chosen_metrics(heads, metric)
     runs = read_each(

@@ -59,7 +59,6 @@ Key: TypeAlias = "tuple[int, int]"  # task and rollout
 def nemo_gym(
     paths: Paths,
     *,
-    model: str | None = None,
     reward: str = "reward",
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -97,9 +96,9 @@ def nemo_gym(
     rollouts = [file for file in matches if not plain_path(file).stem.endswith(_SIDES)]
     files = rollouts or matches
     log = read_row_files(
-        files, _EXPECTED, lambda f: _rollout_rows(f, reward, model), roles, _VOCABULARY
+        files, _EXPECTED, lambda f: _rollout_rows(f, reward, roles.get("model")), roles, _VOCABULARY
     )
-    log = log.named(model, lambda file: file.with_suffix(""))
+    log = log.named(lambda file: file.with_suffix(""))
     return log.accessor(_COLUMNS, reward_outcome(threshold, "reward"), by="agent")
 
 

@@ -82,7 +82,6 @@ _OUTCOMES: dict[str, tuple[Callable[[Any], object] | None, tuple[str, ...]]] = {
 def nemo_skills(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -128,7 +127,7 @@ def nemo_skills(
         whole or matches, _EXPECTED, lambda f: _outcome_lines(f, metric, texts), roles, _VOCABULARY
     )
     _refuse_unlike_files(log, texts)
-    log = log.named(model, _output_folder)
+    log = log.named(_output_folder)
     log = log.with_totals(
         lambda file, _: file.parent,
         lambda files: _seed_totals([log.parts[file] for file in files], files[0]),

@@ -42,7 +42,6 @@ _VOCABULARY: Vocabulary = {"input_tokens": "prompt_tokens", "output_tokens": "co
 def openai_evals(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -76,7 +75,7 @@ def openai_evals(
     """
     files = own_files(paths, "openai_evals", "*.jsonl")
     log = read_row_files(files, _EXPECTED, lambda f: _event_rows(f, metric), roles, _VOCABULARY)
-    log = log.named(model, lambda file: file.with_suffix(""))
+    log = log.named(lambda file: file.with_suffix(""))
     return log.accessor(SCORES_OR_LABELS, labels_or_scores(log, threshold), by="benchmark")
 
 

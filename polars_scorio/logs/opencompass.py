@@ -31,9 +31,7 @@ _VERDICTS = "correct", "is_correct", "cascade_correct"
 
 
 @log_reader
-def opencompass(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.DataFrame]:
+def opencompass(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.DataFrame]:
     """Read OpenCompass and AISBench: results/<model>/<dataset>.json with details.
 
     AISBench writes details only with --dump-eval-details. The trial is the place in the lists. The
@@ -60,7 +58,7 @@ def opencompass(
     >>> ps.logs.opencompass("outputs/default/20260101/results").maj_at_k()  # doctest: +SKIP
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _run_rows, roles)
-    return log.named(model, lambda file: file.parent).accessor(_COLUMNS, by="benchmark")
+    return log.named(lambda file: file.parent).accessor(_COLUMNS, by="benchmark")
 
 
 def _run_rows(file: Path, results: Any) -> FileRows | None:

@@ -50,7 +50,6 @@ _VOCABULARY: Vocabulary = {
 def promptfoo(
     paths: Paths,
     *,
-    model: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
@@ -80,7 +79,7 @@ def promptfoo(
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col(_PASSED)
     table = log.table(_COLUMNS, pl.when(pl.col(_PASSED).is_not_null()).then(outcome)).drop(_PASSED)
-    if model is not None:
+    if (model := roles.get("model")) is not None:
         names = {shown_path(file): path_model(file, model) for file in log.parts}
         table = table.with_columns(model=pl.col("source").replace_strict(names))
     return log_accessor(table, log.runs(), roles, by="prompt")

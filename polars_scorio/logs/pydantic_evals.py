@@ -39,7 +39,6 @@ _VOCABULARY: Vocabulary = {
 def pydantic_evals(
     paths: Paths,
     *,
-    model: str | None = None,
     metric: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -75,7 +74,7 @@ def pydantic_evals(
     log = read_rows(
         paths, ("*.json",), _EXPECTED, lambda f, r: _report_rows(f, r, metric), roles, _VOCABULARY
     )
-    log = log.named(model, lambda file: file.with_suffix(""))
+    log = log.named(lambda file: file.with_suffix(""))
     return log.accessor(SCORES_OR_LABELS, labels_or_scores(log, threshold), by="benchmark")
 
 

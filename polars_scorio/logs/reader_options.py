@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, cast
 
@@ -77,9 +77,6 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 _PARAMETERS = {
     "paths": """paths : str, path or iterable of them
     Files, folders that hold them at any depth, or globs.""",
-    "model": """model : str, optional
-    Name of the model of all files, or a pattern with one group in parentheses that finds the
-    name in their paths.""",
     "threshold": """threshold : float, optional
     A score of at least this number is a success.""",
     "roles": """**roles
@@ -119,11 +116,24 @@ class ReadOptions(TypedDict, total=False):
     ]
 
 
+class ToolOptions(ReadOptions, total=False):
+    """The keywords of how files of tools are read; `records` has a path to the model."""
+
+    model: Annotated[
+        str | None,
+        Option(
+            None,
+            """Name of the model of all files, or a pattern with one group in parentheses that finds
+            the name in their paths.""",
+        ),
+    ]
+
+
 class SharedOptions(SharedRoles, InferenceOptions, ReadOptions, total=False):
     """Keywords of all readers and of `records`, where `run` and `trial` are paths."""
 
 
-class LogOptions(SharedOptions, total=False):
+class LogOptions(SharedOptions, ToolOptions, total=False):
     """Keywords of all readers of tools; roles replace those that the reader sets."""
 
     run: Column | None
@@ -133,8 +143,9 @@ class LogOptions(SharedOptions, total=False):
 
 def log_reader(function: FunctionT) -> FunctionT:
     """A reader of logs with full help, which refuses unknown keywords before it reads a file."""
-    shared = option_keywords(ReadOptions)
-    public = _signature_with(signature(function), shared)
+    written = signature(function)
+    shared = option_keywords(ReadOptions if "model" in written.parameters else ToolOptions)
+    public = _signature_with(written, shared)
     raised = entries_of(sections_of(function.__doc__ or "")[1].get("Raises", ""))
     wrong = extended_entry(_WRONG, raised.pop("ValueError", ""))
     raises = "\n".join([_MISSING, *raised.values(), wrong])
@@ -178,11 +189,11 @@ def _with_kept_cost(given: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _signature_with(written: Signature, shared: Mapping[str, Keyword]) -> Signature:
-    """The signature of a reader with the keywords that all readers share, before its roles."""
-    given = [*written.parameters.values()]
-    roles = [parameter for parameter in given if parameter.kind is Parameter.VAR_KEYWORD]
-    named = [parameter for parameter in given if parameter not in roles]
-    return written.replace(parameters=[*named, *(each for each, _ in shared.values()), *roles])
+    """The signature of a reader with shared keywords: `model` before its own, the others after."""
+    parameters = [*(each for each, _ in shared.values()), *written.parameters.values()]
+    last = ReadOptions.__optional_keys__
+    parameters.sort(key=lambda each: (each.kind, each.name in last))
+    return written.replace(parameters=parameters)
 
 
 def log_accessor(
@@ -191,7 +202,7 @@ def log_accessor(
     """The accessor of a table (with `run` and `source`), in which no runs become one."""
     # The trials of a file are of one run, unless a reader says that trials are runs (``run=None``).
     # Warns where a tool planned or reported something else than the rows hold.
-    of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
+    of_user = {k: v for k, v in given.items() if k not in ToolOptions.__optional_keys__}
     # Runs that no user named are tested by `check`, and numbers are about these runs.
     unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "none"}
     both: RoleOptions = cast("RoleOptions", {**unsaid, **roles, **of_user})
@@ -233,7 +244,6 @@ class LogRows:
 
     def named(
         self,
-        model: str | None,
         place: Callable[[Path], Path],
         known: Callable[[Path, FileRows, str], str | None] | None = None,
         *,
@@ -242,6 +252,7 @@ class LogRows:
         """The rows with models: that of the user, the one the log knows, or the name of a place."""
         # The log knows the model of a run, or what `known` makes of a file, its rows and that name;
         # see `model_names` for `alone`.
+        model = self.roles.get("model")
         models = model_names({f: place(plain_path(f)) for f in self.parts}, model, alone=alone)
         if model is None:
             known = known or (lambda _, part, __: cast("str | None", part.run.keys.get("model")))

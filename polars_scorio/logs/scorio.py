@@ -45,9 +45,7 @@ _REWARD_MODELS = "acemath_orm", "skywork_orm", "verifier_pA"
 
 
 @log_reader
-def scorio(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.LazyFrame]:
+def scorio(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.LazyFrame]:
     """Read the JSON lines of the scorio project: one trial each, with its signals.
 
     The trial is seed, the question data_id, and the category processed_results.is_correct; without
@@ -70,7 +68,7 @@ def scorio(
     """
     files = own_files(paths, "scorio", "*.jsonl")
     heads = read_first_lines(files, "*.jsonl", _EXPECTED, _NEEDS, roles)
-    names = {file: path_model(file, model) for file in heads}
+    names = {file: path_model(file, roles.get("model")) for file in heads}
     runs = {f: Run(name=plain_path(f).stem, keys={"model": name}) for f, name in names.items()}
     head = next(iter(heads.values()))
     kept = kept_line_fields(roles.get("keep"), head, _SCHEMA, _VOCABULARY)

@@ -36,7 +36,6 @@ _VOCABULARY: Vocabulary = {"usd": "cost"}  # of per_instance_details.json
 def swe_bench(
     paths: Paths,
     *,
-    model: str | None = None,
     instances: Collection[str] | None = None,
     **roles: Unpack[LogOptions],
 ) -> Scorio[pl.DataFrame]:
@@ -85,7 +84,7 @@ def swe_bench(
         for file, part in log.parts.items()
         if not (_is_single(file) and (_submission_place(file).name, part.run.name) in summarised)
     }
-    log = replace(log, parts=kept).named(model, _submission_place)
+    log = replace(log, parts=kept).named(_submission_place)
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
     return log.accessor(_COLUMNS, category)
 

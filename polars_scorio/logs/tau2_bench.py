@@ -63,9 +63,7 @@ _VOCABULARY: Vocabulary = {
 
 
 @log_reader
-def tau2_bench(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.DataFrame]:
+def tau2_bench(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.DataFrame]:
     """Read tau2-bench: the JSON file of a run, or its results.json with a folder of simulations.
 
     A reward within 1e-6 of 1 is a success. The outcome is null if an infrastructure_error ended the
@@ -87,7 +85,6 @@ def tau2_bench(
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _simulation_rows, roles, _VOCABULARY)
     log = log.named(
-        model,
         lambda file: file.with_suffix(""),
         lambda _, part, name: f"{part.rows[0][0]} / {part.rows[0][1] or name}",
     )

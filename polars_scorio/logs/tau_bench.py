@@ -26,9 +26,7 @@ _COLUMNS = {"question": pl.Int64, "trial": pl.Int64, "reward": pl.Float64, "erro
 
 
 @log_reader
-def tau_bench(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.DataFrame]:
+def tau_bench(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.DataFrame]:
     """Read tau-bench: the files of its run.py, and those in its folder historical_trajectories.
 
     JSON lists of objects with task_id, trial, reward and info. A reward within 1e-6 of 1 is a
@@ -47,7 +45,7 @@ def tau_bench(
     >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
     """
     log = read_rows(paths, ("*.json",), _EXPECTED, _task_rows, roles)
-    log = log.named(model, lambda file: file.with_suffix(""), alone=True)
+    log = log.named(lambda file: file.with_suffix(""), alone=True)
     success = (pl.col("reward") - 1).abs() <= NOISE
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)

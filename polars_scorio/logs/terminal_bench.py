@@ -38,9 +38,7 @@ _VOCABULARY: Vocabulary = {
 
 
 @log_reader
-def terminal_bench(
-    paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
-) -> Scorio[pl.DataFrame]:
+def terminal_bench(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.DataFrame]:
     """Read Terminal-Bench 1: the results.json (or <date>_results.json) of a run.
 
     Files below the folder of a run, such as the results.json of single trials, are not opened. The
@@ -64,7 +62,7 @@ def terminal_bench(
     """
     patterns = "results.json", "*_results.json"
     log = read_rows(paths, patterns, _EXPECTED, _result_rows, roles, _VOCABULARY, skip_below=True)
-    log = log.named(model, lambda file: file.parent)
+    log = log.named(lambda file: file.parent)
     table = log.table(_COLUMNS)
     accessor = log_accessor(table, log.runs(), roles)
     warn_of_unjudged(table, "failure")

@@ -36,7 +36,6 @@ _NO_REWARDS = "step", "prompt", "completion", "advantage", "image", "images"
 def trl(
     paths: Paths,
     *,
-    model: str | None = None,
     reward: str | None = None,
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -67,6 +66,7 @@ def trl(
     >>> ps.logs.trl("completions", reward="accuracy_reward", threshold=1).avg()  # doctest: +SKIP
     """
     files = [*find_files(paths, "completions_*.parquet")]
+    model = roles.get("model")
     refuse_unnamed(files, model)
     rewards = read_each(files, lambda file: _chosen_reward(file, reward), roles)
     names = {file: path_model(file, model) for file in rewards}

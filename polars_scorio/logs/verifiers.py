@@ -175,7 +175,6 @@ _VOCABULARY: LineVocabulary = {
 def verifiers(
     paths: Paths,
     *,
-    model: str | None = None,
     threshold: float | None = None,
     agent: str = "agent",
     **roles: Unpack[LogOptions],
@@ -210,6 +209,7 @@ def verifiers(
     >>> import polars_scorio as ps
     >>> ps.logs.verifiers("outputs/evals", threshold=1).pass_at_k([1, 4])  # doctest: +SKIP
     """
+    model = roles.get("model")
     files = [*find_files(paths, "results.jsonl", "traces.jsonl")]
     traces = [file for file in files if "traces" in file.name]
     if traces and len(traces) < len(files):
@@ -220,7 +220,7 @@ def verifiers(
     if traces:
         episodes = read_row_files(
             traces, TRACES, lambda file: episode_rows(file, model, agent), roles, EPISODE_WORDS
-        ).named(model, lambda file: file.parent)
+        ).named(lambda file: file.parent)
         log, runs = episodes.table(EPISODE_COLUMNS).lazy(), episodes.runs()
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), roles)

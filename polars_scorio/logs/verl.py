@@ -46,7 +46,6 @@ _CHUNK = 10_000
 def verl(
     paths: Paths,
     *,
-    model: str | None = None,
     reward: str = "acc",
     threshold: float | None = None,
     **roles: Unpack[LogOptions],
@@ -78,6 +77,7 @@ def verl(
     >>> ps.logs.verl("validation").avg()  # doctest: +SKIP
     """
     files = own_files(paths, "verl", "*.jsonl")
+    model = roles.get("model")
     refuse_unnamed(files, model)
     keep = kept_getters(roles.get("keep"))
     parts = read_each(

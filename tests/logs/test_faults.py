@@ -12,7 +12,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.logs.paths import read_each
 from polars_scorio.logs.read import TOOLS
-from polars_scorio.logs.reader_options import LogOptions, ReadOptions
+from polars_scorio.logs.reader_options import LogOptions, ToolOptions
 from polars_scorio.study.request import RoleOptions
 from tests.logs.test_compressed_files import FILES
 
@@ -397,7 +397,7 @@ def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
 def test_readers_take_all_roles_but_those_that_they_set_themselves():
     own = {"model", "question", "category", "count"}
     own |= {"threshold"}  # a keyword of those readers alone whose tools log rewards
-    shared = ReadOptions.__optional_keys__
+    shared = ToolOptions.__optional_keys__
     assert LogOptions.__optional_keys__ - shared == RoleOptions.__optional_keys__ - own
 
 
