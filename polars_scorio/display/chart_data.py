@@ -18,14 +18,9 @@ _TAG = "(?i)<([!/]|script)"
 _UNSEEN_SHARE = 1e-3  # of its range: what nobody sees in a picture
 
 
-def strata_heading(trials: Trials) -> str:
-    """Name of the strata, for headings."""
-    return inert_text(" / ".join(trials.strata))
-
-
 def panel_heading(trials: Trials) -> str:
     """Name of the panels; none without models, whose strata are lines in one panel."""
-    return strata_heading(trials) if trials.model else ""
+    return inert_text(" / ".join(trials.strata)) if trials.model else ""
 
 
 def stratum_label(trials: Trials) -> pl.Expr:

@@ -275,8 +275,7 @@ def these_questions(number: int) -> str:
 def question_total(cover: pl.DataFrame, strata: Sequence[str]) -> int:
     """Number of questions of a log; `cover` has `questions` and `missing` of each model."""
     whole = (pl.col("questions") + pl.col("missing")).max()
-    total = cover.group_by(strata).agg(whole)["questions"].sum() if strata else None
-    return int(cover.select(whole).item() if total is None else total)
+    return int(cover.group_by(pl.lit(0), *strata).agg(whole)["questions"].sum())
 
 
 def about_words(cover: pl.DataFrame, strata: Sequence[str], target: object, *, common: bool) -> str:

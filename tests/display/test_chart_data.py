@@ -51,7 +51,6 @@ def test_without_models_strata_are_lines_in_one_panel():
     assert log.select(chart_data.row_labels(unnamed)).row(0) == ("", "web")
     assert chart_data.panel_heading(named) == "domain"
     assert chart_data.panel_heading(unnamed) == ""
-    assert chart_data.strata_heading(unnamed) == "domain"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from polars_scorio.display.blocks import (
     Account,
     Column,
     Interval,
-    Next,
     PageBlocks,
     TableBlock,
     Title,
@@ -32,7 +31,9 @@ def page_markdown(page: PageBlocks) -> str:
             parts.append(f"## {markdown_words(section.title)}")
             said = () if section.folded else filter(None, section.words)
             parts += [markdown_words(each) for each in said]
-    parts += [*next_markdown(page.account.next), "## How it was computed"]
+    steps = [f"- {markdown_words(step)}" for step in page.account.next.steps]
+    parts += ["## What to do next", *steps] if steps else []
+    parts.append("## How it was computed")
     parts.append(markdown_words(" ".join([*page.about.sentences, page.checked, page.outcomes])))
     facts = page.about.facts | page.about.formulas
     parts.append("\n".join(f"- {name}: {markdown_words(fact)}" for name, fact in facts.items()))
@@ -60,12 +61,6 @@ def account_markdown(account: Account, notes: Sequence[str] = ()) -> list[str]:
     parts += [_table_markdown(each) for each in account.blocks if isinstance(each, TableBlock)]
     parts.append("\n".join(f"- {markdown_words(each)}" for each in account.texts("clause")))
     return [part for part in parts if part]
-
-
-def next_markdown(block: Next) -> list[str]:
-    """The steps to take next."""
-    steps = [f"- {markdown_words(step)}" for step in block.steps]
-    return ["## What to do next", *steps] if steps else []
 
 
 def _table_markdown(table: TableBlock) -> str:

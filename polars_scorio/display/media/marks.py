@@ -181,11 +181,6 @@ def strip(shares: Sequence[float], height: float, label: str) -> str:
     )
 
 
-def words_touch(place: float, places: Iterable[float], room: float) -> bool:
-    """Whether words at one place would touch those at some others."""
-    return min(abs(place - each) for each in places) < room
-
-
 def column_beside(place: float, middle: float, columns: int) -> int:
     """The column of a place, on its side of the middle; places in percent."""
     column = min(max(int(place / 100 * columns), 0), columns - 1)

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeAlias
@@ -114,30 +114,19 @@ class Forest:
                 labels[start : start + len(word)] = word
                 free = start + len(word) + 2
         grid = {at(value) for value in (*ticks, *self.marked) if 0 <= at(value) < cells}
-        rows = [self._drawn_row(*row, bright, cells, at, grid, lines=lines)
-                for row, bright in zip(self.numbers, self.bright, strict=True)]  # fmt: skip
+        rows = list[str]()
+        for (lo, mid, hi), bright in zip(self.numbers, self.bright, strict=True):
+            line, point, crossed, upright, mark = _DRAWN[lines, bright]
+            row = [mark if place in grid else " " for place in range(cells)]
+            known_ends = math.isfinite(lo + hi)
+            if known_ends:
+                row[at(lo) : at(hi) + 1] = line * (at(hi) + 1 - at(lo))
+            if self.zero is not None:
+                row[at(self.zero)] = crossed if known_ends and lo <= self.zero <= hi else upright
+            if math.isfinite(mid):
+                row[at(mid)] = point
+            rows.append("".join(row))
         return "".join(labels), rows
-
-    def _drawn_row(
-        self, lo: float, mid: float, hi: float, bright: bool, cells: int,  # noqa: FBT001 - of a row
-        at: Callable[[float], int], grid: set[int], *, lines: bool,
-    ) -> str:  # fmt: skip
-        line, point, crossed, upright, mark = _DRAWN[lines, bright]
-        row = [mark if place in grid else " " for place in range(cells)]
-        zero = None if self.zero is None else at(self.zero)
-        if zero is not None:
-            row[zero] = upright
-        if math.isfinite(lo + hi):
-            first, last = at(lo), at(hi)
-            if zero is not None and lo > self.zero:  # type: ignore[operator]  # a number, as zero is
-                first = max(first, zero + 1)
-            if zero is not None and hi < self.zero:  # type: ignore[operator]
-                last = min(last, zero - 1)
-            for place in range(max(first, 0), min(last, cells - 1) + 1):
-                row[place] = crossed if place == zero else line
-        if math.isfinite(mid):
-            row[at(mid)] = point
-        return "".join(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +146,11 @@ class Screen:
         return cls(max(width, _FEWEST), shows_colours(), able)
 
     def _painted_line(self, spans: Sequence[Span]) -> str:
+        """A line without blanks at its end; neighbours of one style are painted as one."""
         cells = []
-        for text, style in spans:
-            text = text.replace("\N{NO-BREAK SPACE}", " ")  # noqa: PLW2901 - of this loop
-            text = text if self.lines else text.translate(_ASCII)  # noqa: PLW2901
+        for style, parts in groupby(spans, key=lambda span: span[1]):
+            text = "".join(text for text, _ in parts).replace("\N{NO-BREAK SPACE}", " ")
+            text = text if self.lines else text.translate(_ASCII)
             styled = self.coloured and style and text.strip()
             cells.append(f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if styled else text)
         return "".join(cells).rstrip(" ")
@@ -184,20 +174,18 @@ class Screen:
                 if not empty and used + 1 + long > room:
                     lines.append([(" " * indent, "")])
                     used, empty = 0, True
-                lines[-1] += [("" if empty else " ", ""), (piece, style)]
+                blank = style if lines[-1][-1][1] == style else ""
+                lines[-1] += [(" " * (not empty), blank), (piece, style)]
                 used, empty = used + long + (not empty), False
-        return [self._painted_line([*_merged_spans(line)]) for line in lines]
+        return [*map(self._painted_line, lines)]
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
         """Sentences with a word in front that says what they are about."""
-        indent = _INDENT + _KEY
-        return [
-            line
-            for key, words in pairs
-            for line in self.prose(
-                words, indent=indent, first=[(" " * _INDENT, ""), (f"{key:<{_KEY}}", "faint")]
-            )
-        ]
+        lines = list[str]()
+        for key, words in pairs:
+            first = [(" " * _INDENT, ""), (f"{key:<{_KEY}}", "faint")]
+            lines += self.prose(words, indent=_INDENT + _KEY, first=first)
+        return lines
 
     def command(self, program: str, arguments: Sequence[str]) -> list[str]:
         """The command to type next; a shell joins its lines again."""
@@ -271,17 +259,6 @@ class Screen:
             row += [blank, *cell] if column.right else [*cell, blank]
             row.append((" " * _GAP, ""))
         return row
-
-
-def _merged_spans(spans: Sequence[Span]) -> Iterator[Span]:
-    """Neighbours of one style as one; the blank between two words of a style has it too."""
-    styled = [
-        (text, spans[at + 1][1] if text == " " and 0 < at < len(spans) - 1
-         and spans[at - 1][1] == spans[at + 1][1] else style)
-        for at, (text, style) in enumerate(spans)
-    ]  # fmt: skip
-    for style, parts in groupby(styled, key=lambda span: span[1]):
-        yield "".join(text for text, _ in parts), style
 
 
 def _cut_spans(cell: TextCell, most: int) -> tuple[Span, ...]:
