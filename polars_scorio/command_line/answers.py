@@ -15,7 +15,7 @@ from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.messages import PROGRAM, command_words, print_lines, print_table
 from polars_scorio.counting.log import Trials, bind_roles, collected_together
 from polars_scorio.counting.roles import is_label
-from polars_scorio.display.blocks import Account, Column, TableBlock
+from polars_scorio.display.blocks import Account, Column, TableBlock, Text
 from polars_scorio.display.facts.log_summary import Contents, holds_steps, overall_of_cover
 from polars_scorio.display.facts.question_facts import QuestionFacts, SolvedFacts
 from polars_scorio.display.facts.ranking_facts import (
@@ -176,12 +176,12 @@ class Call:
         return ["", *self.screen.command(PROGRAM, words)] if words else []
 
     def blocks(
-        self, rows: pl.DataFrame, block: Callable[[str, pl.DataFrame, pl.DataFrame], list[str]]
+        self, rows: pl.DataFrame, block: Callable[[str, pl.DataFrame, pl.DataFrame], Account]
     ) -> list[str]:
         """The answer for each stratum, of many the first ones."""
         places, lines = [*self.places(rows)], list[str]()
         for place in places if self.asked.all else places[:_PLACES]:
-            lines += [*([""] if lines else []), *block(*place)]
+            lines += [*([""] if lines else []), *self.account(block(*place))]
         rest = rows_left(self.screen, len(places), None if self.asked.all else _PLACES, "strata")
         return [*lines, *([""] if rest else []), *rest]
 
@@ -196,11 +196,11 @@ def rank_answer(reply: Call, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame]
     """The models of each stratum in their order."""
     metric = reply.asked.metric or avg()
 
-    def block(place: str, rows: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+    def block(place: str, rows: pl.DataFrame, cover: pl.DataFrame) -> Account:
         about = reply.facts(metric, cover, "models", errored=LEAST in ranks.columns)
         board = rank_board(rows, reply.model)
         ranking = RankingFacts(board, about, place, alone=alone(rows), of_log=reply.models)
-        return reply.account(tell_ranking(ranking))
+        return tell_ranking(ranking)
 
     then = ["compare"] if reply.models > 1 else []
     reply.show([*reply.blocks(ranks, block), *reply.next(*then, "summary")], ranks)
@@ -221,15 +221,13 @@ def compare_answer(reply: Call, tables: Sequence[tuple[Metric, pl.DataFrame]]) -
 
 def _pairs_block(
     reply: Call, metric: Metric, place: str, pairs: pl.DataFrame, cover: pl.DataFrame
-) -> list[str]:
+) -> Account:
     curved, asked = pairs["k"].n_unique() > 1, reply.asked
     family: Family = "pairs" if asked.baseline is None else "baseline"
     family = "alone" if asked.each_pair else family
     about = reply.facts(metric, cover, family, label=metric.name * curved)
     lower = reply.log._roles.lower_is_better
-    return reply.account(
-        tell_pairs(PairsFacts.from_frame(pairs, metric, about, place, lower=lower))
-    )
+    return tell_pairs(PairsFacts.from_frame(pairs, metric, about, place, lower=lower))
 
 
 def frontier_answer(reply: Call, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:
@@ -239,11 +237,11 @@ def frontier_answer(reply: Call, rows: pl.DataFrame, ranks: pl.DataFrame) -> Non
     ranked = rows.join(ranks.select(*keys, *placed), on=keys, how="left", nulls_equal=True,
                        maintain_order="left")  # fmt: skip
 
-    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> Account:
         unit = Unit.from_rows(part.with_columns(mu="estimate"))
         about = reply.facts(metric, cover, "models")
         facts = AnswerRows(part.to_dicts(), model, about, place, unit)
-        return reply.account(tell_frontier(facts))
+        return tell_frontier(facts)
 
     reply.show([*reply.blocks(ranked, block), *reply.next("report")], rows)
 
@@ -374,13 +372,13 @@ def reruns_answer(reply: Call, rows: pl.DataFrame) -> None:
     metric = reply.asked.metric or avg()
     percent = metric.support == (0, 1) and rows["flips_hi"].null_count() == 0
 
-    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> Account:
         part = part.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
         scale = NumberFormat.from_values(part["estimate"], part["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
         model = reply.model if reply.model in part.columns else ""
         facts = AnswerRows(part.to_dicts(), model, reply.facts(metric, cover), place, unit)
-        return reply.account(tell_reruns(facts))
+        return tell_reruns(facts)
 
     reply.show([*reply.blocks(rows, block), *reply.next("reruns", per="question")], rows)
 
@@ -407,12 +405,12 @@ def plan_answer(reply: Call, rows: pl.DataFrame, questions: pl.DataFrame | None)
         further = questions.select(*keys, "extra_questions")
         rows = rows.join(further, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
-    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> Account:
         about = reply.facts(metric, cover, "" if width or reply.asked.pair else "pairs")
         chance = f"a chance of {100 * reply.asked.power:.6g} %"
         about = about if width else replace(about, looks=chance)
         facts = AnswerRows(part.to_dicts(), reply.model, about, place, width=width)
-        return reply.account(tell_plan(facts))
+        return tell_plan(facts)
 
     reply.show([*reply.blocks(rows, block), *reply.next("compare")], rows)
 
@@ -421,20 +419,18 @@ def questions_answer(reply: Call, rows: pl.DataFrame, whole: Scope | None) -> No
     """The number of questions that say nothing, and the ones to look at."""
     per = reply.asked.per
     question = rows.columns[rows.columns.index("models") - 1]
-    facts = None
+    title, facts = f"{count_of(rows.height, per)}.", None
     if whole is not None and per == "question" and not holds_fractions(whole.counts, whole.roles):
         board = Board.from_rows(lead_rows(whole), whole.ranks)
         facts = QuestionFacts.from_scope(whole, board, Settings())
-    title = f"{count_of(rows.height, per)}."
-    if whole is not None and facts is not None:
         place = f"At {whole.name}: " if whole.name else ""
         title = place + questions_title(facts)
 
-    def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
+    def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> Account:
         word = success_word(reply.log._roles)
         sentences = question_sentences(SolvedFacts.from_rows(part, question, per), word)
         said = (f"{place}: " if place else "") + " ".join(sentences)
-        return reply.screen.prose(said) if sentences else []
+        return Account([Text("plain", said)] if sentences else [])
 
     table = _question_table(reply, rows, question, whole, facts)
     lines = [*reply.account(tell_answer(title, None)), *reply.blocks(rows, block)]

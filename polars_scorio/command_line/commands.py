@@ -144,7 +144,7 @@ def run_rank(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the models in their order."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     options["overall"] = asked.overall
-    answer = partial(rank_answer, alone=_undecided_alone(log, asked, options))
+    answer = partial(rank_answer, alone=partial(_undecided_alone, log, asked, options))
     _print_answer(answer, log, asked, call, log.rank(asked.metric, **options))
 
 
@@ -152,21 +152,17 @@ _PAIRED = 60  # models, all of whose pairs are compared for a title
 
 
 def _undecided_alone(
-    log: Scorio[Any], asked: Namespace, options: dict[str, Any]
-) -> Callable[[pl.DataFrame], int]:
-    """Count the pairs that would be decided alone, of a stratum in which none is with all."""
-
-    def count(rows: pl.DataFrame) -> int:
-        if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
-            return 0
-        with without_repeated_warnings():  # of the ranking
-            pairs = log.compare(asked.metric, **options).lazy().collect()
-        strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
-                  if name in pairs.columns]  # fmt: skip
-        of_stratum = pairs.join(rows, on=strata, how="semi", nulls_equal=True) if strata else pairs
-        return decided_alone(of_stratum, asked.confidence)
-
-    return count
+    log: Scorio[Any], asked: Namespace, options: dict[str, Any], rows: pl.DataFrame
+) -> int:
+    """Number of pairs that would be decided alone, in a stratum in which none is with all."""
+    if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
+        return 0
+    with without_repeated_warnings():  # of the ranking
+        pairs = log.compare(asked.metric, **options).lazy().collect()
+    strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
+              if name in pairs.columns]  # fmt: skip
+    of_stratum = pairs.join(rows, on=strata, how="semi", nulls_equal=True) if strata else pairs
+    return decided_alone(of_stratum, asked.confidence)
 
 
 def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:

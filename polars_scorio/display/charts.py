@@ -157,7 +157,15 @@ def forest_plot(rows: pl.DataFrame, layout: Layout, *, smallest_first: bool) -> 
     less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
-    rows, base = _model_lines(rows, models, layout)
+    colour = pl.col("model").replace_strict(
+        layout.colours, default=layout.style.tones["mark"], return_dtype=pl.String
+    )
+    axis = alt.Axis(ticks=False, domain=False, grid=False, **_CUT_NAMES)
+    base = alt.Chart().encode(
+        y=alt.Y("model:N", sort=models, title=None, axis=axis),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=number_tooltips(rows),
+    )
     scale = alt.Scale(zero=False, padding=10)
     across = value_axis(alt.X("lo:Q", scale=scale), layout.metric, percent=layout.percent)
     layers = [
@@ -169,6 +177,7 @@ def forest_plot(rows: pl.DataFrame, layout: Layout, *, smallest_first: bool) -> 
         layers.append(bar.encode(x="marked:Q", color=alt.value(layout.style.tones["ink"])))
     ends = f"{models[0]} to {models[-1]}" if models else "nobody"
     words = f"A point and an interval for each of {len(models)}, from {ends}"
+    rows = rows.with_columns(colour=colour)
     return in_panels(layers, rows, layout, words, height=alt.Step(_ROW))
 
 
@@ -296,22 +305,6 @@ def value_axis(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN4
     return channel.title(title).axis(
         tickCount=6, ticks=False, domain=False, labelSeparation=4, **form
     )
-
-
-def _model_lines(
-    rows: pl.DataFrame, models: Sequence[str], layout: Layout
-) -> tuple[pl.DataFrame, alt.Chart]:
-    """The rows with the colour of each model, grey where it has none, and a line for each."""
-    colour = pl.col("model").replace_strict(
-        layout.colours, default=layout.style.tones["mark"], return_dtype=pl.String
-    )
-    axis = alt.Axis(ticks=False, domain=False, grid=False, **_CUT_NAMES)
-    base = alt.Chart().encode(
-        y=alt.Y("model:N", sort=[*models], title=None, axis=axis),
-        color=alt.Color("colour:N", scale=None),
-        tooltip=number_tooltips(rows),
-    )
-    return rows.with_columns(colour=colour), base
 
 
 def _model_hue(layout: Layout, legend: alt.Legend | None) -> Any:  # noqa: ANN401 - of Altair

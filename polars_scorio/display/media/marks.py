@@ -29,10 +29,9 @@ def file_text(name: str) -> str:
 @cache
 def palette(theme: str = "light") -> dict[str, str]:
     """Colours, font and sizes of the page, by their names in its style: ink, soft, a, b, ..."""
-    light, dark, *_ = re.findall(r":root\{([^}]*)\}", file_text("page.css"))
-    named = (re.findall(r"--(\w+):([^;]+)", part) for part in (light, dark))
-    both = [*map(dict, named)]
-    return both[0] | both[1] if theme == "dark" else both[0]
+    themes = re.findall(r":root\{([^}]*)\}", file_text("page.css"))
+    light, dark = (dict(re.findall(r"--(\w+):([^;]+)", part)) for part in themes[:2])
+    return light | dark if theme == "dark" else light
 
 
 @dataclass(frozen=True, slots=True)

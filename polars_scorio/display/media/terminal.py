@@ -67,12 +67,6 @@ def _span_width(spans: Sequence[Span]) -> int:
     return sum(cells_of(text) for text, _ in spans)
 
 
-def shows_colours() -> bool:
-    """Whether the output is a terminal that wants colours."""
-    dumb = os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
-    return sys.stdout.isatty() and not dumb
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TextColumn:
     """A column of a narrow table: heading and cells; names may be cut in their middle."""
@@ -143,7 +137,8 @@ class Screen:
         width = shutil.get_terminal_size((_COLUMNS, 24)).columns
         encoding = sys.stdout.encoding or "utf-8"
         able = bool("━●".encode(encoding, "ignore"))
-        return cls(max(width, _FEWEST), shows_colours(), able)
+        dumb = os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
+        return cls(max(width, _FEWEST), sys.stdout.isatty() and not dumb, able)
 
     def _painted_line(self, spans: Sequence[Span]) -> str:
         """A line without blanks at its end; neighbours of one style are painted as one."""
