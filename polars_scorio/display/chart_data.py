@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 import polars as pl
 
@@ -88,13 +89,10 @@ def spread_places(values: Sequence[float], gap: float, span: tuple[float, float]
     They are inside `span` if there is room.
     """
     low, high = span
-    upwards: list[float] = []
-    for value in values:
-        upwards.append(max(value, upwards[-1] + gap if upwards else low))
-    downwards: list[float] = []
-    for value in reversed(upwards):
-        downwards.append(min(value, downwards[-1] - gap if downwards else high))
-    return downwards[::-1]
+    inside = (max(value, low) for value in values)
+    upwards = [*accumulate(inside, lambda last, value: max(value, last + gap))]
+    inside = (min(value, high) for value in upwards[::-1])
+    return [*accumulate(inside, lambda last, value: min(value, last - gap))][::-1]
 
 
 def marked_rows(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:

@@ -152,8 +152,9 @@ def _difference_rows(
     zones = [(left - 12, first, hues[0]), (last, right + 12, hues[1])]
     tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
     words = f"{'+' if lower else MINUS}{table.margin_text.partition(' ')[0]}"
-    labels = [f"{scale * tick:+g}".replace("-", MINUS) for tick in axis.ticks(6)]
-    labels = [label.removeprefix("+") if label == "+0" else label for label in labels]
+    anchor = "start" if lower else "end"
+    mark = [_text_element(edge, top - 8, 17, words, _SOFT, anchor=anchor)] if margin else []
+    labels = [f"{scale * tick:+g}".replace("-", MINUS) if tick else "0" for tick in axis.ticks(6)]
     labels[-1] += " points" * table.percent
     return [
         *(
@@ -161,11 +162,7 @@ def _difference_rows(
             for a, b, hue in zones
         ),
         f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
-        *(
-            [_text_element(edge, top - 8, 17, words, _SOFT, anchor="start" if lower else "end")]
-            if margin
-            else []
-        ),
+        *mark,
         *_interval_rows(rows, axis, top, 0),
         *_axis_line(axis, labels),
     ]
