@@ -149,9 +149,7 @@ def _gate_table(table: TableBlock) -> str:
     verdicts = table.column("verdict")
     ends, edge = table.intervals, table.margin
     axis, rows = _shared_axis(table, -edge, 0.0, edge, pad=0.06), ""
-    places = [0.0, axis(edge), axis(0), 100.0]
-    if table.lower:
-        places = [100.0, axis(edge), axis(0), 0.0]
+    places = [100.0 * table.lower, axis(edge), axis(0), 100.0 * (not table.lower)]
     zones = "".join(
         box(min(pair), max(pair), 0, 46, kind)
         for pair, kind in zip(itertools.pairwise(places), ("zb", "zm", "za"), strict=True)

@@ -209,7 +209,7 @@ class Screen:
         kept = [replace(each, cells=[*map(_clean_spans, each.cells)]) for each in columns]
         widths = [max(cells_of(each.head), 0, *map(_span_width, each.cells)) for each in kept]  # type: ignore[arg-type]
         wanted = _CELLS[1] if forest is not None else 0
-        kept, widths, cells = self._fitted_columns(kept, widths, wanted)
+        cells = self._fit_columns(kept, widths, wanted)
         if forest is not None and cells >= _CELLS[0]:
             labels, rows = forest.drawn(min(cells, _MOST_CELLS), lines=self.lines)
             kept.insert(forest.place, TextColumn(labels, [((row, ""),) for row in rows]))
@@ -218,12 +218,9 @@ class Screen:
         body = zip(*(each.cells for each in kept), strict=True)
         return [self._painted_line(self._table_row(row, kept, widths)) for row in (head, *body)]
 
-    def _fitted_columns(
-        self, columns: list[TextColumn], widths: list[int], wanted: int
-    ) -> tuple[list[TextColumn], list[int], int]:
-        """Columns that fit into the width: spare ones go first, then names are cut."""
+    def _fit_columns(self, columns: list[TextColumn], widths: list[int], wanted: int) -> int:
+        """Leave spare columns out, then cut names; return how many cells are left."""
         room = self.width - _INDENT
-        spare = [at for at, each in enumerate(columns) if each.spare][::-1]
 
         def left() -> int:
             return room - sum(widths) - _GAP * (len(widths) - bool(not wanted))
@@ -234,15 +231,15 @@ class Screen:
                 widths[max(names, key=lambda at: widths[at])] -= 1
 
         cut_names(_NAMES[1], wanted)
-        for place in spare:
-            if left() < min(wanted, _CELLS[0]):
+        for place, each in [*enumerate(columns)][::-1]:
+            if each.spare and left() < min(wanted, _CELLS[0]):
                 del columns[place], widths[place]
         cut_names(_NAMES[0], min(wanted, _CELLS[0]))  # without room for intervals there are none
         for at, (each, width) in enumerate(zip(columns, widths, strict=True)):
             if each.names:
                 cells = [_cut_spans(cell, width) for cell in each.cells]
                 columns[at] = replace(each, head=short_name(each.head, width), cells=cells)
-        return columns, widths, left()
+        return left()
 
     @staticmethod
     def _table_row(
