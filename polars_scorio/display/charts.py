@@ -157,13 +157,10 @@ def forest_plot(rows: pl.DataFrame, layout: Layout, *, smallest_first: bool) -> 
     less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
-    colour = pl.col("model").replace_strict(
-        layout.colours, default=layout.style.tones["mark"], return_dtype=pl.String
-    )
     axis = alt.Axis(ticks=False, domain=False, grid=False, **_CUT_NAMES)
     base = alt.Chart().encode(
         y=alt.Y("model:N", sort=models, title=None, axis=axis),
-        color=alt.Color("colour:N", scale=None),
+        color=_model_hue(layout, None),
         tooltip=number_tooltips(rows),
     )
     scale = alt.Scale(zero=False, padding=10)
@@ -177,7 +174,7 @@ def forest_plot(rows: pl.DataFrame, layout: Layout, *, smallest_first: bool) -> 
         layers.append(bar.encode(x="marked:Q", color=alt.value(layout.style.tones["ink"])))
     ends = f"{models[0]} to {models[-1]}" if models else "nobody"
     words = f"A point and an interval for each of {len(models)}, from {ends}"
-    rows = rows.with_columns(colour=colour)
+    rows = rows.with_columns(coloured=pl.col("model").is_in([*layout.colours]))
     return in_panels(layers, rows, layout, words, height=alt.Step(_ROW))
 
 
@@ -283,7 +280,7 @@ def joined_charts(join: Callable[..., Any], one: Any, other: Any) -> Any:  # noq
 
 def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
     """All that is known of what the mouse points at."""
-    hidden = {"coloured", "colour", "place", "marked", "edge", "label"}
+    hidden = {"coloured", "place", "marked", "edge", "label"}
     return [
         alt.Tooltip(f"{name}:Q", format=".4~f") if dtype.is_float()
         else alt.Tooltip(f"{name}:{'Q' if dtype.is_integer() else 'N'}")
