@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -168,9 +168,9 @@ class PlotBase:
         return subject, drawn
 
     def _rows(
-        self, subject: PictureSubject, overall: Overall | None = None
+        self, subject: PictureSubject, numbers: Sequence[Column], overall: Overall | None = None
     ) -> tuple[PictureSubject, pl.DataFrame]:
-        """The rows of a report, with intervals that end where the metric does."""
+        """Labels and numbers of a report, with intervals that end where the metric does."""
         options = {**subject.options, "curves": subject.banded}
         plan = self._tidy(subject.source, subject.metric, options, overall=overall)
         subject, (rows,) = self._collected(subject, plan)
@@ -188,7 +188,8 @@ class PlotBase:
                 f"{subject.metric.name}: nothing is known of k={[*subject.metric.row_sizes]}, more "
                 f"than the trials of some question: draw a smaller one{bounds}"
             )
-        return subject, marked_rows(known, subject.metric)
+        marked = marked_rows(known, subject.metric)
+        return subject, marked.select(*row_labels(subject.trials), *numbers)
 
     def _tidy(
         self,

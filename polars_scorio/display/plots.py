@@ -14,7 +14,6 @@ from polars_scorio.display.chart_data import (
     curve_sizes,
     metric_heading,
     model_label,
-    row_labels,
     stratum_label,
 )
 from polars_scorio.display.charts import (
@@ -110,12 +109,11 @@ class Plots(PlotBase):
         """
         subject = self._subject(metric, options)
         check_single_k(subject.metric, "intervals")
-        subject, rows = self._rows(subject, overall)
         numbers = ("questions", "trials", "estimate", "mu", "lo", "hi", "marked")
-        drawn = rows.select(*row_labels(subject.trials), *numbers)
+        subject, rows = self._rows(subject, numbers, overall)
         bars = "bar: estimate without a prior" if rows["marked"].is_not_null().any() else ""
         layout = subject.layout(subject.name, subject.name, subject.intervals, bars)
-        return forest_plot(drawn, layout, smallest_first=subject.metric.looks_at == "costs")
+        return forest_plot(rows, layout, smallest_first=subject.metric.looks_at == "costs")
 
     @takes_options(PlotOptions)
     def curve(
@@ -167,17 +165,16 @@ class Plots(PlotBase):
                 "ps.pass_at_k([1, 2, 4, 8])"
             )
         subject = self._banded(self._subject(metric, options), overall)
-        subject, rows = self._rows(subject, overall)
+        numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
+        subject, rows = self._rows(subject, numbers, overall)
         name = metric_heading(metric, None)
         notes = {
             "points: estimates without a prior": rows["marked"].is_not_null().any(),
             "beyond the trials of a question: a range without an estimate": rows["ahead"].any(),
         }
         said = "; ".join(note for note, holds in notes.items() if holds)
-        numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
-        labelled = rows.select(*row_labels(subject.trials), *numbers)
         layout = subject.layout(name, name, subject.bands, said)
-        return line_chart(labelled, layout, draw_sizes_axis(drawn))
+        return line_chart(rows, layout, draw_sizes_axis(drawn))
 
     @takes_options(PlotOptions)
     def over(
@@ -223,10 +220,9 @@ class Plots(PlotBase):
             raise ValueError(
                 f"over needs a column of numbers or times, and {step!r} is {at.dtype}: cast it"
             )
-        subject, rows = self._rows(subject)
-        numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
         steps = axis_values(step, at.dtype).alias("at")
-        rows = rows.select(*row_labels(subject.trials), steps, *numbers)
+        numbers = (steps, "estimate", "mu", "lo", "hi", "marked", "ahead")
+        subject, rows = self._rows(subject, numbers)
         points = "points: estimates without a prior"
         if rows["marked"].is_null().all():
             points = f"points: the values of {step} in the log"
