@@ -82,6 +82,11 @@ class CheckFinding:
     key: tuple[object, ...] = ()  # the stratum and model that it names, or none
     names: tuple[str, ...] = ()  # of all groups with an alarm
 
+    @classmethod
+    def untested(cls, check: str, why: str) -> CheckFinding:
+        """The finding of a test that was not made."""
+        return cls(check, "not tested", f"Not tested: {why}.", CheckResult(None, why))
+
     @property
     def biases_scores(self) -> bool:
         """Whether every score is biased: trials stopped at successes, or at failures."""
@@ -176,8 +181,9 @@ class CountedLog:
         """
         whole = LogResult.from_groups(results, p, alarms=alarms)
         if whole.p is None:
-            none = results[0] if results else CheckResult(None, "the log has no trials")
-            return CheckFinding(check, "not tested", f"Not tested: {none.why}.", none)
+            return CheckFinding.untested(
+                check, results[0].why if results else "the log has no trials"
+            )
         place, *also = whole.groups
         result, said = results[place]._replace(p=whole.p), p_words(whole.p)
         if whole.verdict == "ok":
@@ -301,7 +307,7 @@ def mixed_finding(log: CountedLog) -> CheckFinding:
     """Models that never change their outcomes: a fact, which no test tells from copies."""
     if log.graded or log.states.n.max(initial=0) <= 1:
         why = _BINARY.why if log.graded else "one trial a question"
-        return CheckFinding("mixed", "not tested", f"Not tested: {why}.", CheckResult(None, why))
+        return CheckFinding.untested("mixed", why)
     places = never_mixed(log.states)
     if not places:
         return CheckFinding("mixed", "ok", f"{CHECKS['mixed'].quiet}.", CheckResult(None))
@@ -337,8 +343,7 @@ def errors_finding(log: CountedLog) -> CheckFinding:
     """Shares of labelled errors that differ between models, and what they do to a difference."""
     questions = log.questions
     if ERRORS not in questions.columns or not questions[ERRORS].sum():
-        none = CheckResult(None, "no failure has the label of an error")
-        return log.finding("errors", [none], _plain_p)
+        return CheckFinding.untested("errors", "no failure has the label of an error")
     strata, stratum = log.strata()
     rates = [_error_rates(log, np.flatnonzero(stratum == at)) for at in range(len(strata))]
 
@@ -360,10 +365,6 @@ def errors_finding(log: CountedLog) -> CheckFinding:
                        keys=strata)  # fmt: skip
 
 
-def _plain_p(_: int, __: CheckResult, p: str) -> str:
-    return p
-
-
 def _error_rates(log: CountedLog, groups: Ints) -> _ErrorRates:
     """The shares of errors, and the scores, of the models of a stratum."""
     name = log.trials.question.name
@@ -382,13 +383,13 @@ def _error_rates(log: CountedLog, groups: Ints) -> _ErrorRates:
 
 def labels_finding(log: CountedLog) -> CheckFinding:
     """Labels of people that are on easier, or harder, questions than the rest."""
-    results = [CheckResult(None, "no trial has a label of truth=")]
-    if LABELS[0] in log.questions.columns:
-        names = SUCCESSES, TRIALS, *LABELS[::2], PLACE
-        c, n, *known, place = (log.questions[name].to_numpy() for name in names)
-        rows = np.stack([c, n - c, *known, np.ones_like(n)])
-        parts = np.split(rows, np.searchsorted(place, np.arange(1, log.keys.height)), axis=1)
-        results = [labels_by_difficulty(LabelCounts(*part[:-1]), part[-1]) for part in parts]
+    if LABELS[0] not in log.questions.columns:
+        return CheckFinding.untested("labels", "no trial has a label of truth=")
+    names = SUCCESSES, TRIALS, *LABELS[::2], PLACE
+    c, n, *known, place = (log.questions[name].to_numpy() for name in names)
+    rows = np.stack([c, n - c, *known, np.ones_like(n)])
+    parts = np.split(rows, np.searchsorted(place, np.arange(1, log.keys.height)), axis=1)
+    results = [labels_by_difficulty(LabelCounts(*part[:-1]), part[-1]) for part in parts]
 
     def words(place: int, result: CheckResult, p: str) -> str:
         return (

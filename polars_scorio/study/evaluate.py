@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -63,15 +63,14 @@ class ReportColumns:
         """The columns of a row beside the keys of its group."""
         return self.question | self.beside_keys
 
-    def with_bands(self) -> ReportColumns:
-        """The columns with that of what intervals hold for, if some hold for whole curves."""
-        numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
-        added: dict[str, pl.DataType] = {"adjusted_for": pl.String(), INFERENCE: pl.String()}
-        return replace(self, numbers=numbers | added)
 
+def report_columns(
+    trials: Trials, per: Per = "model", needs: Sequence[Need] = (), *, bands: bool = False
+) -> ReportColumns:
+    """The columns of a report of a log, with those that are about what it counts.
 
-def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = ()) -> ReportColumns:
-    """The columns of a report of a log, with those that are about what it counts."""
+    With `bands`, intervals hold for whole curves, and a column says for which rows.
+    """
     whole = per == "model"
     facts: dict[str, pl.DataType] = {"questions": pl.UInt32()}
     if whole and trials.cluster is not None:
@@ -82,7 +81,7 @@ def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = (
     numbers: dict[str, pl.DataType] = dict.fromkeys(NUMBERS, pl.Float64())
     for need in needs:
         numbers |= need.visible
-    numbers[INFERENCE] = pl.String()
+    numbers |= dict.fromkeys(("adjusted_for",) * bands + (INFERENCE,), pl.String())
     return ReportColumns(
         keys=trials.strata | trials.models,
         question={} if whole else {trials.question.name: trials.question.dtype},

@@ -156,18 +156,14 @@ class LogChecks:
         """The findings of all tests, in the order of `CHECKS`."""
         if not self.known:
             why = "success= does not say what succeeds"
-            none = CheckResult(None, why)
-            return [
-                CheckFinding(check, "not tested", f"Not tested: {why}.", none) for check in CHECKS
-            ]
+            return [CheckFinding.untested(check, why) for check in CHECKS]
         questions, repeats = self._repeated_questions()
-        tables, named = self._tables, self.trials.cluster is not None
-        alarm = questions.verdict == "alarm"
-        if named:
-            none = CheckResult(None, "cluster= says which questions belong together")
-            questions = CheckFinding("repeats", "not tested", f"Not tested: {none.why}.", none)
-        if alarm:
+        tables = self._tables
+        if questions.verdict == "alarm":
             tables = [_without_repeats(table, repeats.get(at)) for at, table in enumerate(tables)]
+        if self.trials.cluster is not None:
+            why = "cluster= says which questions belong together"
+            questions = CheckFinding.untested("repeats", why)
         findings = [
             *count_findings(self.counted),
             self._order(),

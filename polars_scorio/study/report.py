@@ -263,8 +263,7 @@ def report(
         return spoken_plan(rows, log, roles, metrics)
     trials = bind_roles(log, roles)
     request = Request.from_trials(trials, metrics, per=per, curves=bands, **options)
-    columns = report_columns(trials, per, request.classes.needs)
-    columns = columns.with_bands() if bands else columns
+    columns = report_columns(trials, per, request.classes.needs, bands=bands)
     keys = [*columns.keys, *columns.question]
     hidden = [name for need in request.classes.needs if need.wide for name in need.visible]
     means = not (lean and all(request.choice.is_unbiased(*each) for each in request.metrics))
