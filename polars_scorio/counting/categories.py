@@ -238,11 +238,6 @@ class LabelNotes:
     failures: tuple[str, ...]  # the column that counts failures, or none
     names: dict[str, set[str]] = field(default_factory=lambda: {CATEGORY: set(), TRUTH: set()})
 
-    @property
-    def _own_hits(self) -> tuple[str, ...]:
-        """The hits that are no count column: a single success is one already."""
-        return self.hits if len(self.hits) > 1 else ()
-
     def noted(self, rows: pl.LazyFrame, trials: Trials, *, truth: bool) -> pl.LazyFrame:
         """The trials, whose labels are noted as they pass by; those of people too with `truth`."""
         if not self.labels:
@@ -271,14 +266,14 @@ class LabelNotes:
         names.update(texts if len(names) < _KEPT else alike_labels(texts, self.labels))
         return labels
 
-    def rows(self, weighed: list[pl.Expr]) -> list[pl.Expr]:
-        """Columns of the trials, of which `weighed` says for how many a row has each label."""
-        hits = zip(weighed, self.hits, strict=True) if self._own_hits else ()
-        return [hit.alias(name) for hit, name in hits]
+    @property
+    def summed(self) -> dict[str, Category]:
+        """The label of each column that is summed over a question.
 
-    def questions(self) -> tuple[str, ...]:
-        """Columns of the trials that are summed over a question."""
-        return self._own_hits
+        A single success has a count column already.
+        """
+        hits = zip(self.hits, self.labels, strict=True) if len(self.hits) > 1 else ()
+        return dict(hits)
 
     def groups(self) -> list[pl.Expr]:
         """Aggregations of the questions of a group."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -29,12 +29,6 @@ from polars_scorio.counting.roles import (
     refuse_ungraded,
     true_for_nan,
 )
-
-_FLOATS: dict[str, type[np.floating[Any]]] = {
-    "Float16": np.float16,
-    "Float32": np.float32,
-    "Float64": np.float64,
-}
 
 
 def column_category(value: str | float, dtype: pl.DataType) -> str | float | None:
@@ -65,7 +59,7 @@ def category_literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
 def _held_by_floats(value: float, dtype: pl.DataType, *, whole: bool) -> float | None:
     with np.errstate(over="ignore"):
         try:
-            near = _FLOATS[str(dtype)](value).item()
+            near = float(np.dtype(str(dtype).lower()).type(value))
         except OverflowError:
             return None
     if not math.isfinite(near):

@@ -236,20 +236,22 @@ def count_questions(
     stray = stray_category(trials, classes, members)
     by_row = [] if classes.summed else [*zip(later, members[1:], strict=True)]
     counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
+    hits = {
+        name: _weighed_by_count(trials, _has_category(trials, label))
+        for name, label in watched.summed.items()
+    }
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(trials.rows(tally.read), trials, truth=TRUTH in tally.read).with_columns(
         *id_hash(trials),
-        *watched.rows(
-            [_weighed_by_count(trials, _has_category(trials, label)) for label in watched.labels]
-        ),
         **counts,
+        **hits,
         **({} if stray is None else {OUTSIDE: stray}),
         **tally.of_trial,
     )
     numbers = [
         _row_number(trials),
         summed_number(MISSING, _missing_count(trials)),
-        *(summed_number(name, pl.col(name).sum()) for name in (*counts, *watched.questions())),
+        *(summed_number(name, pl.col(name).sum()) for name in (*counts, *hits)),
         *([] if stray is None else [least_number(OUTSIDE, pl.col(OUTSIDE).min())]),
         *id_numbers(trials),
         *_fault_numbers(trials),
@@ -532,7 +534,7 @@ class _OnePass:
         return rows.group_by(*keys).agg(
             pl.len().cast(pl.Int64).alias(TIMES),
             pl.col(quoted).first(),
-            *(pl.col(name).sum() for name in self.watched.questions()),
+            *(pl.col(name).sum() for name in self.watched.summed),
             *self.matched,
         )
 

@@ -69,6 +69,10 @@ class CalibratedInference(Inference):
         self, rows: dict[Row, Scores], asked: Sequence[tuple[Metric, View]], cells: QuestionCells
     ) -> dict[Row, Scores]:
         """The numbers of metrics, of which those with several draw sizes have a band."""
+        rows = {
+            row: numbers.with_facts(**{ADJUSTED: np.full(numbers.mu.size, ALONE)})
+            for row, numbers in rows.items()
+        }
         for metric, view in asked:
             alone = {(metric.name, k): rows[metric.name, k] for k in metric.row_sizes}
             if len(alone) > 1:
@@ -76,12 +80,7 @@ class CalibratedInference(Inference):
                 number = statement_number(metric.row_sizes, known, draws=metric.t is None)
                 sure = self.confidence ** (1 / number)
                 rows |= _as_band(metric, alone, self._numbers_at(sure, [(metric, view)], cells))
-        return {
-            row: numbers.with_facts(**{ADJUSTED: np.full(numbers.mu.size, ALONE)})
-            if ADJUSTED not in numbers.facts
-            else numbers
-            for row, numbers in rows.items()
-        }
+        return rows
 
     def _numbers_at(
         self,

@@ -469,11 +469,8 @@ def _credit_ends(
     table: RunTable, metric: Metric, success: tuple[int, ...] | None
 ) -> tuple[float, float]:
     """The least and the greatest score that trials can have; infinite for real-valued rewards."""
-    if success is not None:
-        return metric.support
-    if table.counts.shape[2] == 1 or not metric.averages_weights:
-        return -np.inf, np.inf
-    return float(np.min(metric.weights)), float(np.max(metric.weights))
+    graded = table.counts.shape[2] == 1 or not metric.averages_weights
+    return (-np.inf, np.inf) if graded and success is None else metric.support
 
 
 def _with_term(
