@@ -22,7 +22,6 @@ from polars_scorio.metrics.metric import Metric, MetricOfCounts
 from polars_scorio.signatures import takes_options, with_signature
 from polars_scorio.study.request import ExpressionOptions
 from polars_scorio.subjects import SUBJECTS
-from polars_scorio.subjects.question_cells import Listed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -232,29 +231,20 @@ class ScorioExpr:
         candidates = (subject.listed(answer, self._roles) for subject in SUBJECTS)
         listed = next((each for each in candidates if each is not None), None)
         lists = [] if listed is None else [listed.aggregation(self._expr).alias(_LISTS)]
+
+        def answered(groups: pl.Series) -> pl.Series:
+            """An answer for each group; Polars calls it with a part of the groups."""
+            category, *columns = groups.struct.unnest().get_columns()
+            counted = [column for column in columns if column.name != _LISTS]
+            if listed is not None and category.dtype.is_float():
+                tally.refuse_missing(category.name, counted)
+                return listed.estimates(answer.metric, category.name, columns[-1])
+            return answer(tally.counts(category.name, counted)).alias(category.name)
+
         # Elementwise on what was aggregated: a call for many groups, never one for each.
         return pl.struct(*tally.aggregations(self._expr), *lists).map_batches(
-            _GroupAnswer(answer, tally, listed), return_dtype=answer.dtype, is_elementwise=True
+            answered, return_dtype=answer.dtype, is_elementwise=True
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _GroupAnswer:
-    """The function from what was aggregated of each group to what a metric says of it."""
-
-    answer: MetricOfCounts
-    tally: GroupTally
-    listed: Listed | None
-
-    def __call__(self, groups: pl.Series) -> pl.Series:
-        """An answer for each group; Polars calls it with a part of the groups."""
-        category, *columns = groups.struct.unnest().get_columns()
-        lists = [column for column in columns if column.name == _LISTS]
-        counted = [column for column in columns if column.name != _LISTS]
-        if self.listed is not None and category.dtype.is_float():
-            self.tally.refuse_missing(category.name, counted)
-            return self.listed.estimates(self.answer.metric, category.name, lists[0])
-        return self.answer(self.tally.counts(category.name, counted)).alias(category.name)
 
 
 _MISSING, _STRAY = -1, -2  # beside the classes 0, 1, ...

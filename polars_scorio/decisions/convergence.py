@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,6 @@ from polars_scorio.subjects.question_cells import (
     QuestionCells,
     count_matrix,
 )
-from polars_scorio.subjects.scores import Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -76,7 +76,7 @@ def trajectory(
     alike = aligned_questions(options.get("unmatched", "error"))
     questions = "any" if trials.model is None else alike
     groups = request.groups(questions=questions)
-    return per_stratum(groups, trials, _Trajectory(request), schema)
+    return per_stratum(groups, trials, partial(_trajectory_rows, request), schema)
 
 
 def convergence_plan(
@@ -101,8 +101,21 @@ def convergence_plan(
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
     groups = request.groups(questions=aligned_questions(unmatched))
-    settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else None)
-    return per_stratum(groups, request.trials, settles, _SHARES)
+    made_bar = _progress_bar() if progress else lambda **_: nullcontext()
+
+    def settled(groups: pl.DataFrame) -> pl.DataFrame:
+        with made_bar(total=replicates) as bar:
+            result = ranking_convergence(
+                _trial_outcomes(groups, request),
+                _ranked_values(groups, request),
+                replicates=replicates,
+                scheme=scheme,
+                rng=np.random.default_rng(seed),
+                progress=None if bar is None else bar.update,
+            )
+        return _share_rows(result)
+
+    return per_stratum(groups, request.trials, settled, _SHARES)
 
 
 def _ordered_request(
@@ -177,84 +190,48 @@ def _question_cells(states: States, request: Request) -> QuestionCells:
     return QuestionCells.from_states(states, two if view == "success" else request.classes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Trajectory:
-    """The function from the questions of a stratum's models to their scores after n trials."""
+def _prefix_cells(groups: pl.DataFrame, request: Request) -> tuple[QuestionCells, Ints, Ints]:
+    """The cells of each model after each n, with the place of the model and n.
 
-    request: Request
-
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each n and model."""
-        if self.request.classes.summed:
-            return self._of_rewards(groups)
-        states, group, n = prefix_states(_trial_outcomes(groups, self.request))
-        ((metric, view),) = self.request.metrics
-        inference = self.request.choice.inference_of(metric, view)
-        rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
-        numbers = rows[metric.name, metric.row_sizes[0]]
-        return self._ranked_rows(groups, group, n, numbers)
-
-    def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """The rows of real-valued rewards; without given bounds, each n has a range of its own."""
-        rewards = self.request.classes.need(RewardSums)
-        assert rewards is not None  # whose sums are all that is counted
-        first = rewards.prefixes(groups, self.request.classes)
-        n, group = first[PREFIX].to_numpy(), first[GROUP].to_numpy()
-        cells = self.request.cells(first[QUESTIONS], strata=n - 1)
-        ((metric, view),) = asked = cells.settled(self.request.metrics)
-        inference = self.request.choice.inference_of(metric, view)
-        numbers = inference.numbers(asked, cells)[metric.name, None]
-        return self._ranked_rows(groups, group, n, numbers)
-
-    def _ranked_rows(
-        self, groups: pl.DataFrame, group: Ints, n: Ints, numbers: Scores
-    ) -> pl.DataFrame:
-        """The rows with the ranks of the models after each n."""
-        frame = groups.drop(QUESTIONS)[group].with_columns(
-            pl.Series("n", n),
-            *(pl.Series(name, getattr(numbers, name), nan_to_null=True) for name in _NUMBERS),
-        )
-        lower = self.request.trials.roles.lower_is_better
-        ranks = rank_scores(-pl.col("mu") if lower else "mu").over("n").alias("rank")
-        return frame.sort("n", *self.request.trials.models).with_columns(ranks)
+    Of real-valued rewards without given bounds, each n has a range of its own.
+    """
+    rewards = request.classes.need(RewardSums)
+    if rewards is None or not request.classes.summed:
+        states, group, n = prefix_states(_trial_outcomes(groups, request))
+        return _question_cells(states, request), group, n
+    first = rewards.prefixes(groups, request.classes)
+    n, group = first[PREFIX].to_numpy(), first[GROUP].to_numpy()
+    return request.cells(first[QUESTIONS], strata=n - 1), group, n
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Settling:
-    """The function from the questions of a stratum's models to when their ranking settles."""
+def _trajectory_rows(request: Request, groups: pl.DataFrame) -> pl.DataFrame:
+    """The scores and ranks of the models of a stratum after each n."""
+    cells, group, n = _prefix_cells(groups, request)
+    ((metric, view),) = asked = cells.settled(request.metrics)
+    inference = request.choice.inference_of(metric, view)
+    numbers = inference.numbers(asked, cells)[metric.name, metric.row_sizes[0]]
+    frame = groups.drop(QUESTIONS)[group].with_columns(
+        pl.Series("n", n),
+        *(pl.Series(name, getattr(numbers, name), nan_to_null=True) for name in _NUMBERS),
+    )
+    lower = request.trials.roles.lower_is_better
+    ranks = rank_scores(-pl.col("mu") if lower else "mu").over("n").alias("rank")
+    return frame.sort("n", *request.trials.models).with_columns(ranks)
 
-    request: Request
-    replicates: int
-    scheme: Scheme
-    seed: int
-    bar: Callable[..., Any] | None  # a context that gives an object with `update`
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each n, and one for those that never settle."""
-        outcomes, score = _trial_outcomes(groups, self.request), self._score
-        with self.bar(total=self.replicates) if self.bar else nullcontext() as bar:
-            result = ranking_convergence(
-                outcomes,
-                self._sign * _unit_rewards(groups, self.request.trials.question.name)
-                if self.request.classes.summed
-                else score,
-                replicates=self.replicates,
-                scheme=self.scheme,
-                rng=np.random.default_rng(self.seed),
-                progress=None if bar is None else bar.update,
-            )
-        return _share_rows(result)
+def _ranked_values(groups: pl.DataFrame, request: Request) -> Floats | Callable[[States], Floats]:
+    """The rewards of the trials of some groups, or their scores after some trials: higher first."""
+    sign = -1 if request.trials.roles.lower_is_better else 1
+    if request.classes.summed:
+        return sign * _unit_rewards(groups, request.trials.question.name)
+    ((metric, view),) = request.metrics
+    inference, k = request.choice.inference_of(metric, view), metric.row_sizes[0]
 
-    def _score(self, states: States) -> Floats:
-        ((metric, view),) = self.request.metrics
-        inference = self.request.choice.inference_of(metric, view)
-        cells = _question_cells(states, self.request)
-        return self._sign * inference.ranking_numbers(metric, view, metric.row_sizes[0], cells)
+    def score(states: States) -> Floats:
+        cells = _question_cells(states, request)
+        return sign * inference.ranking_numbers(metric, view, k, cells)
 
-    @property
-    def _sign(self) -> int:
-        """-1 if lower scores are better."""
-        return -1 if self.request.trials.roles.lower_is_better else 1
+    return score
 
 
 def _share_rows(result: Convergence) -> pl.DataFrame:

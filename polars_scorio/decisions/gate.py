@@ -46,10 +46,9 @@ from polars_scorio.decisions.models import (
 from polars_scorio.decisions.regressed_questions import (
     BROKEN,
     CANDIDATE,
-    BrokenQuestions,
     CaseRules,
+    broken_questions,
     case_ids,
-    success_classes,
     without_questions,
     worst_verdict,
 )
@@ -355,22 +354,12 @@ class _Gate:
         findings = tests.findings(evaluated.groups.filter(*strata))
         return with_notes(named.sort(STRATUM, "order", model), findings)
 
-    @property
-    def _broken(self) -> BrokenQuestions:
-        """The count of questions that broke: none without the same questions."""
-        trials, classes = self.models.request.trials, self.models.request.classes
-        success = None
-        if not self.models.unpaired:
-            success = success_classes(self.models.metric, trials, classes)
-        name, lower = trials.question.name, trials.roles.lower_is_better
-        return BrokenQuestions(classes, success, name, lower_is_better=lower)
-
     def _compared_models(
         self, groups: pl.DataFrame, evaluated: Evaluated, columns: Ints, model: str
     ) -> pl.DataFrame:
         """Differences of all candidates, and their scores if those have to reach a number."""
         judged = self._judged_models(groups, evaluated, columns, model)
-        flips = self._broken.of_candidates(groups, judged.filter(order=0), columns, model)
+        flips = broken_questions(groups, judged.filter(order=0), columns, self.models)
         baseline = pl.lit(self.rules.baseline).cast(groups.schema[model]).alias("baseline")
         named = judged.with_columns(baseline).join(flips, on=[STRATUM, CANDIDATE], how="left")
         if self.rules.at_least is None:
@@ -422,23 +411,17 @@ class _Gate:
                 f"gate: the log has only the baseline {self.rules.baseline!r}, and no candidate to "
                 "compare with it. Concatenate the logs of both"
             )
-        for k in self.models.metric.row_sizes:
-            self._refuse_ranges(evaluated, k)
-
-    def _refuse_ranges(self, evaluated: Evaluated, k: int | None) -> None:
-        """Refuse draws of more trials than some question has."""
-        beyond = evaluated.keys.filter(
-            pl.Series(evaluated.lacks_estimate((self.models.metric.name, k)))
-        )
-        if k is None or beyond.is_empty():
-            return
-        keys = self.models.request.trials.keys
-        first = beyond.sort(*keys).row(0, named=True)
-        raise ValueError(
-            f"gate: {self.models.metric.name} draws k={k} trials of a question, and some "
-            f"question has fewer, the first{row_place(first, keys)}. A range has no verdict: take "
-            "a smaller k, count the first trials of each question (first=), or collect more trials"
-        )
+        metric, keys = self.models.metric, self.models.trials.keys
+        for k in metric.row_sizes:
+            beyond = evaluated.keys.filter(pl.Series(evaluated.lacks_estimate((metric.name, k))))
+            if k is not None and beyond.height:
+                first = beyond.sort(*keys).row(0, named=True)
+                raise ValueError(
+                    f"gate: {metric.name} draws k={k} trials of a question, and some question has "
+                    f"fewer, the first{row_place(first, keys)}. A range has no verdict: take a "
+                    "smaller k, count the first trials of each question (first=), or collect more "
+                    "trials"
+                )
 
     def _margins_of_strata(self, stratum: pl.Series) -> Floats:
         """The margin of each stratum; that of the mean over them is the last one."""

@@ -54,7 +54,7 @@ from polars_scorio.maths.questions import States
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import TrialMean, avg, trial_mean
-from polars_scorio.study.evaluate import Evaluated, Evaluation
+from polars_scorio.study.evaluate import Evaluated, evaluated_groups
 from polars_scorio.study.report import run_step
 from polars_scorio.study.request import (
     DecisionOptions,
@@ -336,51 +336,37 @@ def next_trials(
     schema = result_schema((), trials.strata, trials.models, question, _SPENT)
     asked = Request.from_trials(trials, [metric], confidence=confidence)
     request = Request.from_trials(trials, [metric], prior=plan_prior(metric), rewards="never")
-    spend = _Spending(request, metric, budget, half_width, asked, schema)
-    # A filter must not go below: what is spent on one model is not spent on another.
-    return request.groups(per_question=True).then(spend, schema, filters=False).plan()
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spending:
-    """The function from the questions of all groups to the trials that are spent on them."""
-
-    request: Request  # whose prior tells the variance of a trial
-    metric: TrialMean
-    budget: int
-    half_width: float | None
-    asked: Request  # whose intervals are to be narrow
-    schema: dict[str, pl.DataType]
-
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each question."""
+    def spent(groups: pl.DataFrame) -> pl.DataFrame:
         if groups.is_empty():
-            return pl.DataFrame(schema=self.schema)
-        cells = self.request.cells(groups[QUESTIONS], per_question=True)
-        trials, question = self.request.trials, self.request.trials.question.name
-        named = groups.drop(QUESTIONS)[cells.group].with_columns(cells.flat[question])
+            return pl.DataFrame(schema=schema)
+        cells = request.cells(groups[QUESTIONS], per_question=True)
+        named = groups.drop(QUESTIONS)[cells.group].hstack(cells.flat.select(*question))
         # In the order of the result: of two questions that gain the same, the first gets the trial.
-        order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
+        order = named.select(pl.arg_sort_by(*trials.groups, *question)).to_series().to_numpy()
         owner, n = cells.group[order], cells.states.trials[order]
-        noise = self.metric.trial_noise(self.request.posterior(cells))[order]
-        noise /= cells.fitted.size[owner] ** 2
-        left = np.bincount(owner, noise / n, len(groups))
-        extra = best_allocation(noise, n, owner, self._narrow_share(groups) * left, self.budget)
-        spent = named[order].with_columns(trials=n, extra_trials=extra)
-        return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
+        noise = metric.trial_noise(request.posterior(cells))[order] / cells.fitted.size[owner] ** 2
+        kept = _narrow_share(groups, asked, half_width) * np.bincount(owner, noise / n, len(groups))
+        extra = best_allocation(noise, n, owner, kept, budget)
+        rows = named[order].with_columns(trials=n, extra_trials=extra)
+        return rows.select(*schema).cast(schema)  # type: ignore[arg-type]  # a dict is a mapping
 
-    def _narrow_share(self, groups: pl.DataFrame) -> Floats:
-        """Share of its variance that each group may keep, (G,)."""
-        if self.half_width is None:
-            return np.zeros(len(groups))
-        today, step = Evaluation(self.asked)(groups), run_step(self.asked.trials)
-        if step is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
-                today = step(today)
-        ((row, _),) = today.views.items()
-        width = today.of_groups(row, "hi") - today.of_groups(row, "lo")
-        return (2 * self.half_width / width) ** 2
+    # A filter must not go below: what is spent on one model is not spent on another.
+    return request.groups(per_question=True).then(spent, schema, filters=False).plan()
+
+
+def _narrow_share(groups: pl.DataFrame, asked: Request, half_width: float | None) -> Floats:
+    """Share of its variance that each group may keep, (G,), for intervals of that half-width."""
+    if half_width is None:
+        return np.zeros(len(groups))
+    today, step = evaluated_groups(groups, asked), run_step(asked.trials)
+    if step is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
+            today = step(today)
+    ((row, _),) = today.views.items()
+    width = today.of_groups(row, "hi") - today.of_groups(row, "lo")
+    return (2 * half_width / width) ** 2
 
 
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {

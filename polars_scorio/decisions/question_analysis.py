@@ -120,9 +120,7 @@ def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> UnitOutc
     if rewards and (support not in {None, (0.0, 1.0)} or rewards.beyond_counts(flat)):
         return _measured_outcomes(rewards.moments(flat), counts.sum(axis=2), support)
     if view == "categories":
-        return _weighed_outcomes(
-            counts, metric.weights, (metric.weights.min(), metric.weights.max())
-        )
+        return _weighed_outcomes(counts, metric.weights, metric.support)
     success = np.isin(np.arange(counts.shape[2]), request.classes.successful)
     return _weighed_outcomes(counts, success.astype(np.float64), (0.0, 1.0))
 
@@ -198,29 +196,17 @@ def question_analysis(
     numbers = dict.fromkeys(names, pl.UInt32())
     schema = result_schema(trials.strata, unit, numbers, _QUESTION_COLUMNS)
     request = average_request(trials, w)
-    analysis = _Analysis(request, per, (1 - confidence) / 2, schema)
-    return per_stratum(named_questions(request, unmatched), trials, analysis, schema)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Analysis:
-    """The function from the questions of all models of a stratum to a row for each question."""
-
-    request: Request
-    per: QuestionUnit
-    tail: float
-    schema: dict[str, pl.DataType]
-
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def analysed(groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each question, or cluster of questions; the hardest ones first."""
-        table = StratumQuestions.read(groups, self.request, self.per)
-        name = next(iter(self.schema))
-        rows = pl.DataFrame({name: table.names, "questions": table.size})
-        rows = rows.hstack(_rate_columns(table, self.tail))
+        table = StratumQuestions.read(groups, request, per)
+        rows = pl.DataFrame({next(iter(unit)): table.names, "questions": table.size})
+        rows = rows.hstack(_rate_columns(table, (1 - confidence) / 2))
         removable = removable_share(table.outcomes.mean, table.outcomes.noise)
-        rows = rows.with_columns(removable=removable).fill_nan(None)
-        easy = self.request.trials.roles.lower_is_better
-        return rows.select(*self.schema).sort("rate", name, descending=[easy, False])
+        rows = rows.with_columns(removable=removable).fill_nan(None).select(*schema)
+        return rows.sort("rate", *unit, descending=[trials.roles.lower_is_better, False])
+
+    return per_stratum(named_questions(request, unmatched), trials, analysed, schema)
 
 
 def _rate_columns(table: StratumQuestions, tail: float) -> pl.DataFrame:

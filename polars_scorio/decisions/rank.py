@@ -428,73 +428,66 @@ def best(
         **bounds_dtype(models),
     }
     schema = result_schema(trials.strata, trials.models, numbers)
-    rows = in_all_strata(plan, trials, _Selection(models, candidates), schema)
-    return rows.select(*trials.strata, *schema)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Selection:
-    """The function from the results of all models to the best of each stratum."""
-
-    models: Models
-    candidates: int | None
-
-    def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
-        """A row for each stratum."""
-        (model,) = self.models.trials.models
-        rows = self.models.at_k(evaluated, self.models.metric.row_sizes[0])
-        blocks = self.models.blocks(groups[STRATUM])
-        parts = [self._best_of_strata(rows, block, groups[model]) for block in blocks]
+    def selected(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
+        (name,) = trials.models
+        rows = models.at_k(evaluated, metric.row_sizes[0])
+        blocks = models.blocks(groups[STRATUM])
+        parts = [_best_of_strata(rows, block, groups[name], candidates) for block in blocks]
         if not parts:
             return pl.DataFrame()
         return warn_of_prior(pl.concat(parts)).with_columns(bounds_column(evaluated))
 
-    def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
-        """A row for each stratum of a block."""
-        models, confidence = rows.in_block(block), self.models.confidence
-        compared = rows.comparison(models)
-        mu, sigma, lo, hi = models.numbers()
-        here = np.isfinite(compared.numbers.value)
-        # Of equal models the first by name is the best.
-        leader = np.where(here, compared.numbers.value, -np.inf).argmax(axis=1)
-        candidates = self._candidates(here.sum(axis=1))
-        ends = models.own_ends(1 - 2 * selected_tail(candidates, confidence)[:, None])
-        sign = self.models.sign
-        lo, hi = (ends[0], hi) if sign > 0 else (lo, ends[1])  # the end that selection makes wrong
-        ranked_mu, ranked_sigma = (np.where(here, each, np.nan) for each in (mu, sigma))
-        shrunk = shrunk_scores(ranked_mu, ranked_sigma, compared.signal_share)
-        shrunk = np.maximum(shrunk, lo) if sign > 0 else np.minimum(shrunk, hi)
-        possible = Family(confidence).could_be_best(compared)
-        row = np.arange(leader.size)
-        known = here[row, leader]
-        numbers = {
-            name: pl.Series(np.where(known, each[row, leader], np.nan)).fill_nan(None)
-            for name, each in zip(_BEST_NUMBERS, (mu, shrunk, lo, hi), strict=True)
-        }
-        (model,) = self.models.trials.models
-        best_names = names.gather(block.rows[row, leader]).set(pl.Series(~known), None)
-        sets = [names.gather(block.rows[each][possible[each]]) for each in row]
-        pairs = here.shape[1] * (here.shape[1] - 1) // 2
-        return pl.DataFrame(
-            {
-                STRATUM: pl.Series(block.strata, dtype=pl.UInt32),
-                "candidates": candidates,
-                model: best_names,
-                INFERENCE: rows.words.gather(block.rows[row, leader]),
-                "could_be_best": pl.Series(sets, dtype=pl.List(names.dtype)),
-                **numbers,
-                PRIOR_DECIDES: rows.number_outweighed(models),
-                PAIRS: np.full(leader.size, pairs),
-            }
-        )
+    return in_all_strata(plan, trials, selected, schema).select(*trials.strata, *schema)
 
-    def _candidates(self, models: Ints) -> Ints:
-        """Number of candidates of each stratum."""
-        if self.candidates is None:
-            return np.maximum(models, 1)
-        if self.candidates < models.max(initial=0):
-            raise ValueError(
-                f"candidates must be at least the number of models, {models.max()}, got "
-                f"{self.candidates}"
-            )
-        return np.full_like(models, self.candidates)
+
+def _best_of_strata(
+    rows: ModelRows, block: Block, names: pl.Series, candidates: int | None
+) -> pl.DataFrame:
+    """A row for each stratum of a block."""
+    models, confidence, sign = rows.in_block(block), rows.models.confidence, rows.models.sign
+    compared = rows.comparison(models)
+    mu, sigma, lo, hi = models.numbers()
+    here = np.isfinite(compared.numbers.value)
+    # Of equal models the first by name is the best.
+    leader = np.where(here, compared.numbers.value, -np.inf).argmax(axis=1)
+    number = _candidate_numbers(candidates, here.sum(axis=1))
+    ends = models.own_ends(1 - 2 * selected_tail(number, confidence)[:, None])
+    lo, hi = (ends[0], hi) if sign > 0 else (lo, ends[1])  # the end that selection makes wrong
+    ranked_mu, ranked_sigma = (np.where(here, each, np.nan) for each in (mu, sigma))
+    shrunk = shrunk_scores(ranked_mu, ranked_sigma, compared.signal_share)
+    shrunk = np.maximum(shrunk, lo) if sign > 0 else np.minimum(shrunk, hi)
+    possible = Family(confidence).could_be_best(compared)
+    row = np.arange(leader.size)
+    known = here[row, leader]
+    numbers = {
+        name: pl.Series(np.where(known, each[row, leader], np.nan)).fill_nan(None)
+        for name, each in zip(_BEST_NUMBERS, (mu, shrunk, lo, hi), strict=True)
+    }
+    (model,) = rows.models.trials.models
+    best_names = names.gather(block.rows[row, leader]).set(pl.Series(~known), None)
+    sets = [names.gather(block.rows[each][possible[each]]) for each in row]
+    pairs = here.shape[1] * (here.shape[1] - 1) // 2
+    return pl.DataFrame(
+        {
+            STRATUM: pl.Series(block.strata, dtype=pl.UInt32),
+            "candidates": number,
+            model: best_names,
+            INFERENCE: rows.words.gather(block.rows[row, leader]),
+            "could_be_best": pl.Series(sets, dtype=pl.List(names.dtype)),
+            **numbers,
+            PRIOR_DECIDES: rows.number_outweighed(models),
+            PAIRS: np.full(leader.size, pairs),
+        }
+    )
+
+
+def _candidate_numbers(candidates: int | None, models: Ints) -> Ints:
+    """Number of candidates of each stratum."""
+    if candidates is None:
+        return np.maximum(models, 1)
+    if candidates < models.max(initial=0):
+        raise ValueError(
+            f"candidates must be at least the number of models, {models.max()}, got {candidates}"
+        )
+    return np.full_like(models, candidates)

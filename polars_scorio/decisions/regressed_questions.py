@@ -27,6 +27,7 @@ from polars_scorio.counting.roles import Category, Roles, is_label
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import (
     STRATUM,
+    Models,
     aligned_questions,
     baseline_columns,
     check_models,
@@ -121,44 +122,38 @@ def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[i
     return successful_categories(metric) if view == "categories" else None
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenQuestions:
-    """The count of questions that were mostly right under the baseline, and are mostly wrong now.
+def broken_questions(
+    groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, models: Models
+) -> pl.DataFrame:
+    """A row for each candidate: how many questions it breaks, and how many chance would.
 
-    With `lower_is_better` the other way round; without `success` nothing is counted.
+    They were mostly right under the baseline, and are mostly wrong now; the other way round if
+    lower scores are better. Empty without success and failure, or without the same questions.
     """
-
-    classes: Classes
-    success: tuple[int, ...] | None
-    question: str
-    lower_is_better: bool = False
-
-    def of_candidates(
-        self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
-    ) -> pl.DataFrame:
-        """A row for each candidate: how many questions it breaks, and how many chance would."""
-        if self.success is None or candidates.is_empty() or beyond_counts(groups, self.classes):
-            return pl.DataFrame(schema=_SCHEMA)
-        counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
-        old, names = baseline_groups(groups, baseline), groups[model].to_list()
-        tests: dict[tuple[int, int], tuple[int, Floats]] = {}
-        whole: dict[object, list[tuple[int, Floats]]] = {}
-        for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
-            versions = counts.versions(int(old[stratum]), place)
-            if versions.n_old.size:
-                versions = versions.swapped() if self.lower_is_better else versions
-                broken = int(versions.broken().sum())
-                tests[stratum, place] = broken, regression_tests(versions).pvalue_broken
-                whole.setdefault(names[place], []).append(tests[stratum, place])
-            else:  # all strata of the model
-                parts = whole[names[place]]
-                chance = np.concatenate([each for _, each in parts])
-                tests[stratum, place] = sum(number for number, _ in parts), chance
-        rows = [
-            (*key, number, float(chance.sum()), chance_of_at_least(number, chance))
-            for key, (number, chance) in tests.items()
-        ]
-        return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    trials, classes = models.trials, models.request.classes
+    success = None if models.unpaired else success_classes(models.metric, trials, classes)
+    if success is None or candidates.is_empty() or beyond_counts(groups, classes):
+        return pl.DataFrame(schema=_SCHEMA)
+    counts = SuccessCounts.read(groups, classes, success, trials.question.name)
+    old, (names,) = baseline_groups(groups, baseline), groups.select(*trials.models)
+    tests: dict[tuple[int, int], tuple[int, Floats]] = {}
+    whole: dict[object, list[tuple[int, Floats]]] = {}
+    for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
+        versions = counts.versions(int(old[stratum]), place)
+        if versions.n_old.size:
+            versions = versions.swapped() if trials.roles.lower_is_better else versions
+            broken = int(versions.broken().sum())
+            tests[stratum, place] = broken, regression_tests(versions).pvalue_broken
+            whole.setdefault(names[place], []).append(tests[stratum, place])
+        else:  # all strata of the model
+            parts = whole[names[place]]
+            chance = np.concatenate([each for _, each in parts])
+            tests[stratum, place] = sum(number for number, _ in parts), chance
+    rows = [
+        (*key, number, float(chance.sum()), chance_of_at_least(number, chance))
+        for key, (number, chance) in tests.items()
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
 def beyond_counts(groups: pl.DataFrame, classes: Classes) -> bool:
@@ -243,10 +238,9 @@ class _QuestionTests:
         compared = versions.swapped() if self.swapped else versions
         tests, broken = regression_tests(compared, self.fdr), compared.broken()
         rows = [row for _, row in pairs]
-        sizes = [len(range(*counts.questions(row).indices(counts.n.size))) for row in rows]
-        names = pl.concat([counts.names[counts.questions(row)] for row in rows])
-        tested = keys[np.repeat(rows, sizes)].with_columns(
-            names.alias(self.request.trials.question.name),
+        names = [counts.names[counts.questions(row)] for row in rows]
+        tested = keys[np.repeat(rows, [*map(len, names)])].with_columns(
+            pl.concat(names).alias(self.request.trials.question.name),
             trials_baseline=versions.n_old,
             trials=versions.n_new,
             rate_baseline=versions.c_old / versions.n_old,

@@ -7,8 +7,7 @@ it if the log names its runs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -148,92 +147,80 @@ def reruns(
     question = {} if per == "model" else {trials.question.name: trials.question.dtype}
     schema = result_schema((), trials.strata, trials.models, question, columns)
     plan = evaluated_plan(request, report_columns(trials), named=True)
-    rows = _Reruns(metric, k, n, confidence)
-    made = rows.of_groups if per == "model" else rows.of_questions
-    # What is listed of a question depends on how many others are.
-    return plan.then(
-        lambda result: made(result).select(
-            pl.col(name).cast(kind) for name, kind in schema.items()
-        ),
-        schema,
-    ).plan()
+
+    def made(evaluated: Evaluated) -> pl.DataFrame:
+        # What is listed of a question depends on how many others are.
+        rows = _group_rows(evaluated, n) if per == "model" else _flaky_questions(evaluated)
+        return rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
+
+    return plan.then(made, schema).plan()
 
 
-@dataclass(frozen=True, slots=True)
-class _Reruns:
-    """The functions from an evaluated log to the noise of reruns."""
+def _group_rows(evaluated: Evaluated, n: int | None) -> pl.DataFrame:
+    """A row for each group."""
+    ((row, (metric, _)),), groups = evaluated.views.items(), len(evaluated.keys)
+    models = evaluated.models(row, np.arange(groups)[:, None])
+    scores, table = models.scores, models.table
+    trials = table.size / np.bincount(table.group, 1 / table.trials, groups)
+    rerun = trials if n is None else np.full(groups, float(n))
+    noise = np.where(np.isnan(scores.estimate), np.nan, models.trial_noise()[:, 0])
+    run_sd, excess, term = np.full(groups, np.nan), np.zeros(groups), np.zeros(groups)
+    if models.runs is not None:
+        runs = models.runs.by_score
+        excess, term = runs.excess[:, 0], runs.term(models.z)[:, 0]
+        shared = np.where(np.asarray(runs.freedom) > 0, runs.shared, np.nan)
+        run_sd = np.sqrt(runs.excess / shared)[:, 0]
+    again = np.sqrt((noise + excess) * trials / rerun)
+    lowest, highest = value_ends(metric, evaluated.request.trials)
+    # Noise of few trials is known badly: the score itself says how far it can move at most.
+    farthest = np.maximum(scores.estimate - lowest, highest - scores.estimate)
+    floor = noise_floor(noise + term, trials / rerun, models.z)
+    numbers = {
+        "questions": table.size,
+        "trials": np.bincount(table.group, table.trials, groups),
+        "rerun_trials": rerun,
+        "estimate": scores.estimate,
+        "run_sd": run_sd,
+        "rerun_sd": again,
+        "noise_floor": np.minimum(floor, farthest),
+        **_group_flips(evaluated, models.confidence),
+    }
+    return evaluated.keys.with_columns(
+        pl.lit(metric.name).alias("metric"),
+        pl.lit(row[1], pl.Int64).alias("k"),
+        *(pl.Series(name, each, nan_to_null=True) for name, each in numbers.items()),
+    )
 
-    metric: Metric
-    k: int | None
-    n: int | None
-    confidence: float
 
-    def of_groups(self, evaluated: Evaluated) -> pl.DataFrame:
-        """A row for each group."""
-        (part,) = evaluated.parts
-        row, groups = (self.metric.name, self.k), len(evaluated.keys)
-        models = evaluated.models(row, np.arange(groups)[:, None])
-        scores = models.scores
-        table = part.table
-        trials = table.size / np.bincount(table.group, 1 / table.trials, groups)
-        rerun = trials if self.n is None else np.full(groups, float(self.n))
-        noise = np.where(np.isnan(scores.estimate), np.nan, models.trial_noise()[:, 0])
-        run_sd, excess, term = np.full(groups, np.nan), np.zeros(groups), np.zeros(groups)
-        if models.runs is not None:
-            runs = models.runs.by_score
-            excess, term = runs.excess[:, 0], runs.term(models.z)[:, 0]
-            shared = np.where(np.asarray(runs.freedom) > 0, runs.shared, np.nan)
-            run_sd = np.sqrt(runs.excess / shared)[:, 0]
-        again = np.sqrt((noise + excess) * trials / rerun)
-        flips = _group_flips(evaluated, self.confidence)
-        lowest, highest = value_ends(self.metric, evaluated.request.trials)
-        # Noise of few trials is known badly: the score itself says how far it can move at most.
-        farthest = np.maximum(scores.estimate - lowest, highest - scores.estimate)
-        floor = noise_floor(noise + term, trials / rerun, models.z)
-        numbers = {
-            "questions": table.size,
-            "trials": np.bincount(table.group, table.trials, groups),
-            "rerun_trials": rerun,
-            "estimate": scores.estimate,
-            "run_sd": run_sd,
-            "rerun_sd": again,
-            "noise_floor": np.minimum(floor, farthest),
-            **flips._asdict(),
-        }
-        return evaluated.keys.with_columns(
-            pl.lit(self.metric.name).alias("metric"),
-            pl.lit(self.k, pl.Int64).alias("k"),
-            *(pl.Series(name, each, nan_to_null=True) for name, each in numbers.items()),
+def _flaky_questions(evaluated: Evaluated) -> pl.DataFrame:
+    """A row for each flaky question, those that flip most often first."""
+    c, table = _question_counts(evaluated), evaluated.parts[0].table
+    if c is None:
+        raise ValueError(
+            'reruns: per="question" lists questions that succeed and fail, and these rewards '
+            "are neither: pass threshold=, from which on a reward is a success"
         )
-
-    def of_questions(self, evaluated: Evaluated) -> pl.DataFrame:
-        """A row for each flaky question, those that flip most often first."""
-        counted = _question_counts(evaluated)
-        if counted is None:
-            raise ValueError(
-                'reruns: per="question" lists questions that succeed and fail, and these rewards '
-                "are neither: pass threshold=, from which on a reward is a success"
-            )
-        table, c = evaluated.parts[0].table, counted
-        n, size = table.trials, table.size
-        listed = (c > 0) & (c < n)
-        number = np.bincount(table.group[listed], minlength=size.size)
-        tail = (1 - self.confidence) / 2 * (number / np.maximum(size, 1))[table.group]
-        right, wrong = c.astype(np.float64), (n - c).astype(np.float64)
-        lo, hi = rate_ends(right, wrong, np.where(listed, tail, 0.5))
-        names = table.cells.flat[table.question].gather(table.order)
-        keys = evaluated.keys[table.group].with_columns(
-            names.alias(table.question),
-            trials=n,
-            successes=c,
-            flips=flip_values(n, c),
-            rate=c / n,
-            rate_lo=lo,
-            rate_hi=hi,
-        )
-        order = [*evaluated.request.trials.keys, "flips", table.question]
-        down = [name == "flips" for name in order]
-        return keys.filter(pl.Series(listed)).sort(order, descending=down, maintain_order=True)
+    n, size = table.trials, table.size
+    listed = (c > 0) & (c < n)
+    number = np.bincount(table.group[listed], minlength=size.size)
+    tail = (
+        (1 - evaluated.request.choice.confidence) / 2 * (number / np.maximum(size, 1))[table.group]
+    )
+    right, wrong = c.astype(np.float64), (n - c).astype(np.float64)
+    lo, hi = rate_ends(right, wrong, np.where(listed, tail, 0.5))
+    names = table.cells.flat[table.question].gather(table.order)
+    keys = evaluated.keys[table.group].with_columns(
+        names.alias(table.question),
+        trials=n,
+        successes=c,
+        flips=flip_values(n, c),
+        rate=c / n,
+        rate_lo=lo,
+        rate_hi=hi,
+    )
+    order = [*evaluated.request.trials.keys, "flips", table.question]
+    down = [name == "flips" for name in order]
+    return keys.filter(pl.Series(listed)).sort(order, descending=down, maintain_order=True)
 
 
 def noise_floor(variance: Floats, ratio: Floats | float, z: float) -> Floats:
@@ -241,13 +228,7 @@ def noise_floor(variance: Floats, ratio: Floats | float, z: float) -> Floats:
     return np.asarray(z * np.sqrt(variance * (1 + ratio)))
 
 
-class Flips(NamedTuple):
-    """Flaky questions of each group, and the share that changes from one run to the next, (G,)."""
-
-    flaky: Floats
-    flips: Floats
-    flips_lo: Floats
-    flips_hi: Floats
+_FLIPS = ("flaky", "flips", "flips_lo", "flips_hi")
 
 
 def _question_counts(evaluated: Evaluated) -> Ints | None:
@@ -258,13 +239,12 @@ def _question_counts(evaluated: Evaluated) -> Ints | None:
     return cells.question_successes()[evaluated.parts[0].table.order]
 
 
-def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
-    """How often the questions of each group change their outcome between two single runs."""
+def _group_flips(evaluated: Evaluated, confidence: float) -> dict[str, Floats]:
+    """Flaky questions of each group, and the share that changes from one run to the next, (G,)."""
     table = evaluated.parts[0].table
     groups, c = table.size.size, _question_counts(evaluated)
     if c is None:
-        none = np.full(groups, np.nan)
-        return Flips(none, none, none, none)
+        return dict.fromkeys(_FLIPS, np.full(groups, np.nan))
     n, group = table.trials, table.group
     flaky = np.bincount(group, (c > 0) & (c < n), groups)
     single = np.bincount(group, n == 1, groups) > 0
@@ -284,7 +264,8 @@ def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
     bound = most_flips(table.size, np.where(whole, successes, 0), confidence)
     lo = np.where(single, 0.0, lo)
     hi = np.where(single, np.where(whole, bound, 0.5), hi)
-    return Flips(flaky.astype(np.float64), np.where(single, np.nan, share), lo, hi)
+    numbers = flaky, np.where(single, np.nan, share), lo, hi
+    return dict(zip(_FLIPS, numbers, strict=True))
 
 
 def flip_values(n: Ints, c: Ints) -> Floats:

@@ -241,33 +241,30 @@ class Evaluated:
         return pl.concat([rows[0], *(each.with_columns(pl.col(GROUP) + size) for each in rows[1:])])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
-    """The function from the questions of all groups to their numbers; all at once share states."""
+def evaluated_groups(
+    groups: pl.DataFrame, request: Request, *, per_question: bool = False, numbers: bool = True
+) -> Evaluated:
+    """The numbers of the questions of all groups, which share states.
 
-    request: Request
-    per_question: bool = False
-    numbers: bool = True  # whether more is asked for than the estimates of questions
-
-    def __call__(self, groups: pl.DataFrame) -> Evaluated:
-        """The numbers of all groups."""
-        request, trials = self.request, self.request.trials
-        strata = stratum_numbers(groups, [*trials.strata])
-        cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
-        subjects = request.classes.needs_of(Subject)
+    Without `numbers` nothing is asked for but the estimates of questions.
+    """
+    trials = request.trials
+    strata = stratum_numbers(groups, [*trials.strata])
+    cells = request.cells(groups[QUESTIONS], per_question=per_question, strata=strata)
+    subjects = request.classes.needs_of(Subject)
+    for subject in subjects:
+        subject.prepare(cells, groups.select(trials.groups), strata, trials)
+    asked = cells.settled(request.metrics)
+    known = request.numbers(asked, cells) if numbers else {}
+    facts = cells.facts()
+    if per_question:
+        facts = facts.with_columns(cells.flat[trials.question.name])
+    elif known:
         for subject in subjects:
-            subject.prepare(cells, groups.select(trials.groups), strata, trials)
-        asked = cells.settled(request.metrics)
-        numbers = request.numbers(asked, cells) if self.numbers else {}
-        facts = cells.facts()
-        if self.per_question:
-            facts = facts.with_columns(cells.flat[trials.question.name])
-        elif numbers:
-            for subject in subjects:
-                subject.warn(numbers, groups.drop(QUESTIONS), trials, cells.states.trials)
-        views = {row: (metric, view) for metric, view in asked for row in metric.rows}
-        part = EvaluatedGroups(cells, facts, numbers, trials.question.name)
-        return Evaluated(request, groups, views, (part,))
+            subject.warn(known, groups.drop(QUESTIONS), trials, cells.states.trials)
+    views = {row: (metric, view) for metric, view in asked for row in metric.rows}
+    part = EvaluatedGroups(cells, facts, known, trials.question.name)
+    return Evaluated(request, groups, views, (part,))
 
 
 def joined_column(

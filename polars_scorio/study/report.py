@@ -51,8 +51,8 @@ from polars_scorio.study.evaluate import (
     RESULTS,
     Evaluated,
     EvaluatedGroups,
-    Evaluation,
     ReportColumns,
+    evaluated_groups,
     report_columns,
     stratum_numbers,
 )
@@ -329,7 +329,9 @@ def evaluated_plan(
         plan = plan.then(check_sample(trials, request.classes.columns()))
     if overall == "micro":
         plan = with_pool(plan, trials)
-    evaluation = Evaluation(request, per_question, numbers)
+    evaluation = partial(
+        evaluated_groups, request=request, per_question=per_question, numbers=numbers
+    )
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
     # So it would change which labels of other models count for the judge that all share.
     alone = not any(need.sees_others for need in request.classes.needs)

@@ -1,4 +1,3 @@
-import numpy as np
 import polars as pl
 import pytest
 
@@ -9,7 +8,6 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.regressed_questions import (
     BROKEN,
-    BrokenQuestions,
     SuccessCounts,
     success_classes,
 )
@@ -37,10 +35,9 @@ def test_successes_are_those_of_the_metric(metric, roles, expected):
 
 
 def test_without_successes_nothing_is_counted():
-    nothing = BrokenQuestions(Classes((0, 1), (1,)), None, "question")
-    found = nothing.of_candidates(pl.DataFrame(), pl.DataFrame(), np.array([0]), "model")
-    assert found.columns[2:] == [*BROKEN]
-    assert found.is_empty()
+    log = pl.concat([long([[2, 2], [0, 1]], "v1"), long([[0, 1], [0, 1]], "v2")])
+    gate = log.scorio.gate("v1", ps.avg(w=[0, 0.5, 1]), margin=0.1)
+    assert gate.select(BROKEN).row(0) == (None, None, None)
 
 
 def test_gates_count_what_broke_and_what_chance_breaks():

@@ -12,7 +12,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.study import calibrated, posterior
 from polars_scorio.study.evaluate import (
     RESULTS,
-    Evaluation,
+    evaluated_groups,
     joined_column,
     report_columns,
 )
@@ -44,7 +44,7 @@ def test_rows_come_in_a_list_for_each_group():
     request = Request.from_trials(trials, [ps.avg(), ps.pass_at_k([1, 2])])
     columns = report_columns(trials)
     groups = request.groups().plan().collect()
-    evaluated = Evaluation(request)(groups).lists(columns)
+    evaluated = evaluated_groups(groups, request).lists(columns)
     assert evaluated[RESULTS].list.len().unique().to_list() == [3]
     assert evaluated.schema[RESULTS] == pl.List(pl.Struct(columns.schema))
     assert evaluated.explode(RESULTS).unnest(RESULTS).columns == [
