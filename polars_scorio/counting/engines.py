@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import IDS, NO_ID
 from polars_scorio.counting.log import CATEGORY, COUNT, Study, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules
@@ -139,7 +140,7 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     return counts_frame(questions, trials, identity_rules(trials), few)
 
 
-def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> tuple[pl.LazyFrame, list[int]]:
+def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> tuple[pl.LazyFrame, Classes | None]:
     """The tallies of the questions, from the counts that an engine found, and few categories."""
     named = _with_log_dtypes(counts, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")

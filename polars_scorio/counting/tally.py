@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -76,6 +76,7 @@ from polars_scorio.counting.roles import Category, is_label
 QUESTIONS, DROPPED, SEQUENCE, ERRORS = ":questions", ":dropped", ":sequence", ":errors"
 STATES = ":states"
 _MOST_COLUMNS = 8  # categories with a column each
+_BINARY = Classes((0, 1), None)
 # How many questions of a group are alike, where these share a struct.
 TIMES = ":times"
 
@@ -87,67 +88,41 @@ def counts_plan(trials: Trials) -> pl.LazyFrame:
     return counts_frame(questions, trials, trial_id_rules(trials), few)
 
 
-def category_tallies(trials: Trials) -> tuple[pl.LazyFrame, list[int]]:
+def category_tallies(trials: Trials) -> tuple[pl.LazyFrame, Classes | None]:
     """One row per question, with a column for each category if there are few, and these."""
     few = _few_categories(trials)
-    return (_few_tallies(trials, few) if few else question_tallies(trials)), few
+    if few is None:
+        return question_tallies(trials), None
+    return count_questions(trials, few, strays=False), few
 
 
 def binary_counts(trials: Trials) -> pl.DataFrame | None:
     """The counts of a lazy log, by one pass over 0, 1 and null; None if it may have others."""
-    category = pl.col(CATEGORY)
     if trials.count is not None or trials.cluster is not None:
         return None
     if not trials.category.dtype.is_integer():
         return None
     refuse_count_names(trials)
-    outside = {OUTSIDE: ~category.is_between(0, 1)}
-    questions = _few_tallies(trials, [0, 1], outside).collect(engine="streaming")
-    if questions[OUTSIDE].sum():
+    questions = count_questions(trials, _BINARY).collect(engine="streaming")
+    if questions[OUTSIDE].count():
         return None
-    plan = counts_frame(questions.lazy(), trials, trial_id_rules(trials), [0, 1])
+    plan = counts_frame(questions.lazy(), trials, trial_id_rules(trials), _BINARY)
     return plan.collect(engine="streaming")
 
 
-def _few_categories(trials: Trials) -> list[int]:
+def _few_categories(trials: Trials) -> Classes | None:
     """The categories, if they are truth values, or few whole numbers of a log in memory."""
     category, dtype = pl.col(CATEGORY), trials.category.dtype
     if trials.cluster is not None:
-        return []
+        return None
     if dtype == pl.Boolean:
-        return [0, 1]
+        return _BINARY
     if trials.study is None or not dtype.is_integer():
-        return []
+        return None
     ends = trials.rows().select(least=category.min(), most=category.max()).collect().row(0)
     least, most = (0, 0) if None in ends else ends
-    return [*range(least, most + 1)] if most - least < _MOST_COLUMNS else []
-
-
-def _few_tallies(
-    trials: Trials, categories: Sequence[int], also: Mapping[str, pl.Expr] | None = None
-) -> pl.LazyFrame:
-    """One row per question, as by `question_tallies`, but with a column for each category.
-
-    `also`: conditions on a trial, of which each question has a sum too.
-    """
-    also = also or {}
-    dtype, (first, *later) = trials.category.dtype, [f":{category}" for category in categories]
-    counted = [
-        _weighed_by_count(trials, pl.col(CATEGORY) == pl.lit(category).cast(dtype)).alias(name)
-        for category, name in zip(categories[1:], later, strict=True)
-    ]
-    numbers = [
-        _row_number(trials),
-        summed_number(MISSING, _missing_count(trials)),
-        *(summed_number(name, pl.col(name).sum()) for name in (*later, *also)),
-        *_fault_numbers(trials),
-        *id_numbers(trials),
-    ]
-    rows = trials.rows().with_columns(*id_hash(trials), *counted, **also)
-    questions = rows.group_by(*trials.groups, trials.question.name).agg(over_trials(numbers))
-    questions = questions.with_columns(pl.col(ROWS, MISSING, *later).cast(pl.Int64, strict=False))
-    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *later)
-    return distinct_counted(questions.with_columns(rest.alias(first)), trials)
+    few = most - least < _MOST_COLUMNS
+    return Classes(tuple(range(least, most + 1)), None) if few else None
 
 
 def refuse_count_names(trials: Trials) -> None:
@@ -181,7 +156,7 @@ def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
 
 
 def counts_frame(
-    questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rule], few: Sequence[int] = ()
+    questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rule], few: Classes | None
 ) -> pl.LazyFrame:
     """The counts frame of tallied questions, once the rules have looked at them.
 
@@ -190,21 +165,20 @@ def counts_frame(
     question, broken = trials.question.name, [*refusal_rules(trials), *identity]
     keys = [*trials.groups, question, *cluster_keys(trials)]
     sums = [ROWS, DIGEST] if any(rule.recheck for rule in identity) else []
-    counted = [MISSING, *(f":{category}" for category in few)]
-    states = counted if few else [STATES]
+    states = [MISSING, *few.columns()] if few else [STATES]
     named = dict.fromkeys([*keys, *states, PROBLEM, PLACE, *quoted_columns(broken), *sums])
     kept = mark_problems(questions, question, broken).select(*named)
     checked = WholePlan(kept).then(refuse_bad(trials, broken)).plan()
     if few:  # in their order already, so that half as many rows are sorted
         dtype = trials.category.dtype
-        labels = pl.Series([None, *few], dtype=pl.Int64).cast(dtype).to_list()
+        labels = pl.Series([None, *(few.known or ())], dtype=pl.Int64).cast(dtype).to_list()
         # Sorting the questions of each group alone takes half the time of sorting all of them.
-        one = pl.struct(question, *counted).sort_by(question).alias(QUESTIONS)
+        one = pl.struct(question, *states).sort_by(question).alias(QUESTIONS)
         ordered = checked.group_by(*trials.groups).agg(one).sort(*trials.groups)
         cells = ordered.explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
         cells = cells.with_columns(
             pl.lit(labels, pl.Array(dtype, len(labels))).alias(CATEGORY),
-            pl.concat_arr(counted).alias(COUNT),
+            pl.concat_arr(states).alias(COUNT),
         )
         # A filter on the keys passes this, and so reaches the log.
         cells = cells.explode(CATEGORY, COUNT, **AS_ROWS).filter(pl.col(COUNT) > 0)
@@ -226,14 +200,22 @@ def count_name(trials: Trials) -> str:
 
 
 def count_questions(
-    trials: Trials, classes: Classes, watched: LabelNotes = UNWATCHED, tally: Tally | None = None
+    trials: Trials,
+    classes: Classes,
+    watched: LabelNotes = UNWATCHED,
+    tally: Tally | None = None,
+    *,
+    strays: bool = True,
 ) -> pl.LazyFrame:
-    """One row per question: its counts, what a `tally` adds, and what the rules look at."""
+    """One row per question: its counts, what a `tally` adds, and what the rules look at.
+
+    Without `strays`, all categories are known to be in some class.
+    """
     # All classes but the first are counted, and that one is the rest: a sum less over the rows.
     first, *later = classes.columns()
     tally = classes.tally(trials) if tally is None else tally
     members = class_members(trials, classes)
-    stray = stray_category(trials, classes, members)
+    stray = stray_category(trials, classes, members) if strays else None
     by_row = [] if classes.summed else [*zip(later, members[1:], strict=True)]
     counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
     hits = {
