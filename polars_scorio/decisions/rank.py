@@ -59,7 +59,7 @@ from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import spoken_plan
 from polars_scorio.study.report import curve_columns, with_curves
-from polars_scorio.study.request import DecisionOptions, on_levels, prior_of, read_prior, view_of
+from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.scores import INFERENCE, StrataModels
 
 if TYPE_CHECKING:
@@ -138,9 +138,10 @@ def rank(
     rows = in_all_strata(plan, trials, ranked, schema)
     named = rows.with_columns(metric=pl.lit(metric.name), k=pl.lit(metric.row_sizes[0], pl.Int64))
     ranks = with_curves(named, [metric]).select(columns)
-    named_prior, _ = read_prior(options.get("prior"))
-    target, view = options.get("target") or "benchmark", view_of(metric, trials)
-    if lean and (trials.judged or prior_of(metric, named_prior, target, view) is None):
+    unbiased = models.request.choice.is_unbiased(*models.request.metrics[0])
+    if models.law is not None:  # about a population
+        unbiased = metric.calibrated and not metric.unbounded
+    if lean and unbiased:
         # A range for more draws than trials has no rank, and no estimate.
         ranked_mu = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")
         return ranks.with_columns(ranked_mu).rename({"mu": "estimate"})

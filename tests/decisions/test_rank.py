@@ -430,3 +430,20 @@ def test_a_ranking_counts_the_pairs_in_which_the_prior_decides_as_a_comparison_d
         messages += [str(one.message) for one in caught if one.category is ps.PriorWarning]
     assert messages[0] == messages[1]
     assert " of 12 pairs of models" in messages[0]
+
+
+@pytest.mark.parametrize(
+    ("category", "metric", "roles", "number"),
+    [
+        (pl.Int64, ps.avg(), {}, "estimate"),
+        (pl.Int64, ps.avg(), {"prior": "uniform"}, "mu"),
+        (pl.Float64, ps.avg(), {"prior": "uniform"}, "mu"),
+        (pl.Int64, ps.bayes(), {}, "mu"),
+    ],
+    ids=str,
+)
+def test_the_score_has_the_name_of_what_it_is(category, metric, roles, number):
+    log = pl.concat([long([[0, 1], [1, 1]], "a"), long([[0, 0], [1, 0]], "b")])
+    ranks = log.with_columns(pl.col("category").cast(category)).scorio(**roles).rank(metric)
+    assert {"mu", "estimate"} & {*ranks.columns} == {number}
+    assert ranks["inference"].unique().item() == ("posterior" if number == "mu" else "calibrated")
