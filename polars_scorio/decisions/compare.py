@@ -26,7 +26,7 @@ from polars_scorio.decisions.models import (
     baseline_columns,
     bounds_column,
     bounds_dtype,
-    check_models,
+    checked_model,
     in_all_strata,
     metric_of,
     models_of,
@@ -79,7 +79,7 @@ def compare(
         errored = ErroredLog.from_log(log, roles, [metric], **options)
         named_model(errored.trials, "compare")
         if baseline is not None:
-            (baseline,) = check_models((baseline,), errored.trials, "baseline")
+            baseline = checked_model(baseline, errored.trials, "baseline")
         said = {"simultaneous": simultaneous, "overall": overall, "warns": warns, **options}
         ask = partial(compare, metric=metric, baseline=baseline, **said)  # type: ignore[arg-type]  # by name
         rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
@@ -88,7 +88,7 @@ def compare(
     metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
     if baseline is not None:
-        (baseline,) = check_models((baseline,), trials, "baseline")
+        baseline = checked_model(baseline, trials, "baseline")
     sizes = metric.row_sizes
     # Draw sizes of posteriors and costs have no common critical value.
     has_curve = options.get("prior") is None and metric.looks_at != "costs" and metric.calibrated

@@ -93,8 +93,9 @@ class _Frontier:
             scores = evaluated.parts[0].numbers[row]
             columns |= zip(names, (scores.estimate, scores.lo, scores.hi), strict=True)
         verdicts = np.full((3, size), np.nan)
-        for places in self._strata_of(groups):
-            here = self._known_models(evaluated, places)
+        known = np.flatnonzero(~np.isnan(columns["estimate"]))
+        stratum = groups[STRATUM].to_numpy()[known]
+        for here in np.split(known, np.flatnonzero(np.diff(stratum)) + 1):
             if here.size and self._has_trial_noise(evaluated, here):
                 score, cost, correlation = self._reaches(evaluated, here)
                 on = frontier_of(score[0], cost[0])
@@ -121,16 +122,6 @@ class _Frontier:
     @property
     def _cost_row(self) -> Row:
         return mean_cost().name, None
-
-    def _strata_of(self, groups: pl.DataFrame) -> list[Ints]:
-        """The groups of each stratum."""
-        stratum = groups[STRATUM].to_numpy()
-        return np.split(np.arange(stratum.size), np.flatnonzero(np.diff(stratum)) + 1)
-
-    def _known_models(self, evaluated: Evaluated, places: Ints) -> Ints:
-        """The groups of a stratum that have a score."""
-        scores = evaluated.parts[0].numbers[self._score_row].estimate
-        return places[~np.isnan(scores[places])]
 
     def _has_trial_noise(self, evaluated: Evaluated, here: Ints) -> bool:
         """Whether the noise is that of trials: of single ones nobody knows the noise of costs."""

@@ -35,7 +35,7 @@ from polars_scorio.decisions.models import (
     baseline_columns,
     bounds_column,
     bounds_dtype,
-    check_models,
+    checked_model,
     in_all_strata,
     metric_of,
     models_of,
@@ -232,7 +232,7 @@ def _gate_plan(
     margins = margin, margin if single is None else checked("stratum_margin", single)
     model = named_model(trials, "gate")
     if baseline is not None:
-        (baseline,) = check_models((baseline,), trials, "baseline")
+        baseline = checked_model(baseline, trials, "baseline")
     if rules.at_least is not None:
         low, high = value_ends(metric, trials)
         inside = f"a score between {low:g} and {high:g}, exclusive"
@@ -292,7 +292,7 @@ def _gate_brackets(log: Log, roles: Roles, rules: GateRules) -> pl.LazyFrame:
     errored = ErroredLog.from_log(log, roles, [rules.metric], **rules.options)
     named_model(errored.trials, "gate")
     assert rules.baseline is not None  # a level does not take this meaning
-    (baseline,) = check_models((rules.baseline,), errored.trials, "baseline")
+    baseline = checked_model(rules.baseline, errored.trials, "baseline")
     ask = partial(_gate_plan, rules=replace(rules, tested=False))
     rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
     further = pl.when(pl.col("verdict").is_not_null()).then(pl.col("^extra_.*$"))

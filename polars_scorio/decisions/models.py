@@ -25,8 +25,8 @@ from polars_scorio.arguments import (
     is_several,
     known_text,
     planned_looks,
+    python_scalar,
     value_text,
-    value_tuple,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.common_questions import Alignment, refuse_divided
@@ -164,21 +164,17 @@ def named_model(trials: Trials, method: str) -> pl.DataType:
     return trials.model.dtype
 
 
-def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
-    """One name or several of models, after a check that the model column can hold them."""
-    dtype = named_model(trials, f"{keyword}=")
-    models = value_tuple(names)
-    for name in models:
-        what = (
-            f"{keyword}: {value_text(name)} cannot be a model of this log, whose models are {dtype}"
-        )
-        if isinstance(name, str) != is_label(dtype) or name is None or is_several(name):
-            raise TypeError(what)
-        if not fits_column(name):
-            raise ValueError(what)
-        if isinstance(dtype, pl.Enum) and name not in dtype.categories:
-            raise ValueError(f"{what}, one of {known_text(name, dtype.categories)}")
-    return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
+def checked_model(model: Category, trials: Trials, keyword: str) -> Category:
+    """The name of a model, after a check that the model column can hold it."""
+    dtype, name = named_model(trials, f"{keyword}="), python_scalar(model)
+    what = f"{keyword}: {value_text(name)} cannot be a model of this log, whose models are {dtype}"
+    if isinstance(name, str) != is_label(dtype) or name is None or is_several(name):
+        raise TypeError(what)
+    if not fits_column(name):
+        raise ValueError(what)
+    if isinstance(dtype, pl.Enum) and name not in dtype.categories:
+        raise ValueError(f"{what}, one of {known_text(name, dtype.categories)}")
+    return name  # type: ignore[return-value]  # one of the kinds that were checked
 
 
 _ALIGNMENT: dict[UnmatchedPairs, Alignment] = {

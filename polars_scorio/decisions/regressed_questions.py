@@ -30,7 +30,7 @@ from polars_scorio.decisions.models import (
     Models,
     aligned_questions,
     baseline_columns,
-    check_models,
+    checked_model,
     named_model,
     with_stratum,
 )
@@ -179,7 +179,7 @@ def regressed_questions(
     improvements = check_flag("improvements", improvements)
     trials = bind_roles(log, roles)
     named_model(trials, "regressions")
-    (baseline,) = check_models((baseline,), trials, "baseline")
+    baseline = checked_model(baseline, trials, "baseline")
     direction = "improved" if improvements else "regressed"
     numbers: dict[str, pl.DataType] = {
         **dict.fromkeys(_TRIALS, pl.Int64()),
