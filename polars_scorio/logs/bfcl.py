@@ -20,7 +20,13 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary
 from polars_scorio.logs.paths import Paths, find_files, plain_path, side_file
-from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_row_files
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_columns,
+    log_reader,
+    read_row_files,
+)
 from polars_scorio.logs.runs import Run, Totals, run_settings
 
 _EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
@@ -30,12 +36,7 @@ _NAME = re.compile(
 )
 # Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("version",)
-_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "category": pl.Boolean,
-    "error": pl.String,
-}
+_COLUMNS = log_columns("benchmark", "question", "category", "error", category=pl.Boolean)
 
 
 def _summed_turns(name: str) -> Getter:

@@ -24,6 +24,7 @@ from polars_scorio.logs.paths import Paths, find_files, plain_path, side_file
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    log_columns,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -37,13 +38,7 @@ _OTHER_TOOLS = {
     ".deepeval-cache.json": "the cache of metrics, which is no run",
 }
 SETTINGS = ("hyperparameters",)  # but for the model
-_COLUMNS = {
-    "question": pl.String,
-    "trial": pl.String,
-    "success": pl.Boolean,
-    "score": pl.Float64,
-    "error": pl.String,
-}
+_COLUMNS = log_columns("question", "trial", "success", "score", "error", success=pl.Boolean)
 _VOCABULARY: Vocabulary = {
     "usd": "tokenCost",
     "input_tokens": "inputTokenCount",

@@ -29,6 +29,7 @@ from polars_scorio.logs.paths import Paths, find_files, plain_path, readable_fil
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    log_columns,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -44,14 +45,9 @@ _ABSENT = "errored"  # the status of a generation without a line
 _LONG_FIELDS = {"messages", "agent_trace", "input"}  # fields of lines, which keep= does not find
 _ALIASES = {"acc": "accuracy"}  # the name in new reports
 _MOST = 1_000  # planned generations for each line
-_COLUMNS = {
-    "benchmark": pl.String,
-    "subset": pl.String,
-    "question": pl.String,
-    "trial": pl.Int64,
-    "score": pl.Float64,
-    "status": pl.String,
-}
+_COLUMNS = log_columns(
+    "benchmark", "subset", "question", "trial", "score", "status", trial=pl.Int64
+)
 _QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "score"))
 Metrics: TypeAlias = "str | Mapping[str, str] | None"
 

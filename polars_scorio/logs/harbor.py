@@ -23,6 +23,7 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
     log_accessor,
+    log_columns,
     log_reader,
     read_rows,
     reward_outcome,
@@ -41,16 +42,9 @@ _OF_THE_AGENT = [
     *("ContentPolicyViolationError", "VerifierTimeoutError"),
 ]
 _JOB = "result.json of a job of harbor: an object with n_total_trials and stats"
-_COLUMNS = {
-    "agent": pl.String,
-    "version": pl.String,
-    "llm": pl.String,
-    "provider": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    "reward": pl.Float64,
-    "exception": pl.String,
-}
+_COLUMNS = log_columns(
+    "agent", "version", "llm", "provider", "question", "trial", "reward", "exception"
+)
 _REWARD = [*_COLUMNS].index("reward")
 _BETWEEN = ", "  # several exceptions of a trial
 

@@ -10,12 +10,19 @@ from typing import Any, cast
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json, side_object
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    errors_name_file,
+    read_json,
+    side_object,
+)
 from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import Paths, side_file
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    log_columns,
     log_reader,
     read_rows,
     reward_outcome,
@@ -38,13 +45,7 @@ _STATS = "stats.json of HELM: a list of objects with name and mean"
 _METRIC = "exact_match"
 _SPLITS = "test", "valid"  # in this order of preference
 _MODEL = re.compile(r"[-:,]?\bmodel(_deployment)?=[^,]+")  # within the name of a run
-_COLUMNS = {
-    "benchmark": pl.String,
-    "perturbation": pl.String,
-    "question": pl.String,
-    "trial": pl.Int64,
-    "score": pl.Float64,
-}
+_COLUMNS = log_columns("benchmark", "perturbation", "question", "trial", "score", trial=pl.Int64)
 _PERTURBATION, _SCORE = ([*_COLUMNS].index(name) for name in ("perturbation", "score"))
 
 _VOCABULARY: Vocabulary = {

@@ -35,6 +35,7 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
     log_accessor,
+    log_columns,
     log_reader,
     read_row_files,
 )
@@ -197,14 +198,10 @@ SETTINGS = (
     "config.time_limit",
     "plan.config",
 )
-_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.Int64,
-    "category": pl.String,  # Float64 if the scores are numbers
-    "error": pl.String,
-    "invalidation": pl.String,
-}
+# The category becomes Float64 if the scores are numbers.
+_COLUMNS = log_columns(
+    "benchmark", "question", "trial", "category", "error", "invalidation", trial=pl.Int64
+)
 _QUESTION, _SCORE, _ERROR = map([*_COLUMNS].index, ("question", "category", "error"))
 
 _VOCABULARY: Vocabulary = {

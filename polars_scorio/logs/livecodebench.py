@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import FileRows, Row
 from polars_scorio.logs.paths import Paths, plain_path
-from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_columns, log_reader, read_rows
 from polars_scorio.logs.runs import Run, Totals, mean_of_means, mean_or_none, run_settings
 
 _EXPECTED = "*_eval_all.json of LiveCodeBench: a list of objects with question_id and graded_list"
@@ -21,8 +21,9 @@ _NAME = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_(?P<programs>\d+)_(?P<temperature>[\d.]+)_eval_all"
 )
 _FACTS = "difficulty", "platform", "contest_date"  # fields of a problem
-_VERDICT = {"question": pl.String, "trial": pl.Int64, "category": pl.Boolean}
-_COLUMNS = _VERDICT | dict.fromkeys(_FACTS, pl.String)
+_COLUMNS = log_columns(
+    "question", "trial", "category", *_FACTS, trial=pl.Int64, category=pl.Boolean
+)
 
 
 @log_reader

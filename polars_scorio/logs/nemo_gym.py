@@ -24,6 +24,7 @@ from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    log_columns,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -39,13 +40,9 @@ _TASK, _ROLLOUT, _FAILURE = "_ng_task_index", "_ng_rollout_index", "_ng_failure_
 SETTINGS = tuple(
     f"responses_create_params.{name}" for name in ("temperature", "top_p", "max_output_tokens")
 )
-_COLUMNS = {
-    "agent": pl.String,
-    "question": pl.Int64,
-    "trial": pl.Int64,
-    "reward": pl.Float64,
-    "failure": pl.String,
-}
+_COLUMNS = log_columns(
+    "agent", "question", "trial", "reward", "failure", question=pl.Int64, trial=pl.Int64
+)
 _REWARD = [*_COLUMNS].index("reward")
 _VOCABULARY: Vocabulary = {
     "input_tokens": "response.usage.input_tokens",

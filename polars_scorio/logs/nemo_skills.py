@@ -25,6 +25,7 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     LogRows,
     Unpack,
+    log_columns,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -38,13 +39,9 @@ _WHOLE = re.compile(r"output(-rs\d+)?\.jsonl$")
 _SEEDS = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 _VERDICT = re.compile(r"\*{0,2}judgement\*{0,2}\s*:[\s*]*(\w*)", re.IGNORECASE)
 _LONG_FIELDS = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
-_COLUMNS = {
-    "benchmark": pl.String,
-    "subset": pl.String,
-    "question": pl.Int64,
-    "trial": pl.Int64,
-    "score": pl.Float64,
-}
+_COLUMNS = log_columns(
+    "benchmark", "subset", "question", "trial", "score", question=pl.Int64, trial=pl.Int64
+)
 _PERCENT = 100
 _SCORE = [*_COLUMNS].index("score")
 

@@ -14,16 +14,13 @@ from polars_scorio.counting.coverage import warn_of_log
 from polars_scorio.logs.json_files import FileRows, Row, unexpected_content
 from polars_scorio.logs.kept_fields import json_text
 from polars_scorio.logs.paths import Paths, plain_path
-from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_columns, log_reader, read_rows
 from polars_scorio.logs.runs import Run
 
 _EXPECTED = "results/<model>/<dataset>.json of OpenCompass or AISBench: an object with 'details'"
-_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.Int64,
-    "category": pl.Boolean,
-}
+_COLUMNS = log_columns(
+    "benchmark", "question", "trial", "category", trial=pl.Int64, category=pl.Boolean
+)
 # For each question the lists of its runs, by name: answers, verdicts, ...
 Details: TypeAlias = "list[dict[str, Any]]"
 _GOLD = "answer", "gold", "references"  # names of the right answer

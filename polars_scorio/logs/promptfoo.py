@@ -17,6 +17,7 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
     log_accessor,
+    log_columns,
     log_reader,
     read_rows,
     reward_outcome,
@@ -27,15 +28,9 @@ _EXPECTED = "the JSON output of promptfoo eval: an object with 'results'"
 SETTINGS = ("config",)  # of each provider: they distinguish its evaluations
 _ERROR = 2  # promptfoo's failureReason of what was not judged; 1 is a failed assertion
 _PASSED = ":passed"  # column: what promptfoo says
-_COLUMNS = {
-    "model": pl.String,
-    "prompt": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    _PASSED: pl.Boolean,
-    "score": pl.Float64,
-    "error": pl.String,
-}
+_COLUMNS = log_columns(
+    "model", "prompt", "question", "trial", _PASSED, "score", "error", **{_PASSED: pl.Boolean}
+)
 _SUCCESS = [*_COLUMNS].index(_PASSED)
 
 _VOCABULARY: Vocabulary = {

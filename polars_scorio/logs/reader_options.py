@@ -414,15 +414,18 @@ def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
     return number if threshold is None else number >= threshold
 
 
+def log_columns(*names: str, **dtypes: Any) -> dict[str, Any]:
+    """Dtypes of the named columns: texts, but for rewards, scores and those in `dtypes`.
+
+    >>> log_columns("question", "trial", "score", trial=pl.Int64)
+    {'question': String, 'trial': Int64, 'score': Float64}
+    """
+    usual = {name: pl.Float64 if name in {"reward", "score"} else pl.String for name in names}
+    return usual | dtypes
+
+
 # The columns of tools whose outcome is a number or a word.
-SCORES_OR_LABELS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    "score": pl.Float64,
-    "label": pl.String,
-    "error": pl.String,
-}
+SCORES_OR_LABELS = log_columns("benchmark", "question", "trial", "score", "label", "error")
 
 
 def labels_or_scores(log: LogRows, threshold: float | None) -> pl.Expr:

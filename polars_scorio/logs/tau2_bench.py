@@ -16,6 +16,7 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
     finite_or_null,
+    log_columns,
     log_reader,
     read_rows,
 )
@@ -38,15 +39,9 @@ SETTINGS = (
     "retrieval_config",
     "retrieval_config_kwargs",
 )
-_COLUMNS = {
-    "agent": pl.String,
-    "llm": pl.String,
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.Int64,
-    "reward": pl.Float64,
-    "termination": pl.String,
-}
+_COLUMNS = log_columns(
+    "agent", "llm", "benchmark", "question", "trial", "reward", "termination", trial=pl.Int64
+)
 
 
 def _agent_messages(simulation: Any) -> list[Any]:

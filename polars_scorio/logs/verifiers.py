@@ -40,6 +40,7 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
     log_accessor,
+    log_columns,
     log_reader,
     read_row_files,
     reward_outcome,
@@ -59,13 +60,7 @@ _AGENT_SETTINGS = (
     "agent.max_output_tokens",
     "agent.max_total_tokens",
 )
-EPISODE_COLUMNS = {
-    "benchmark": pl.String,
-    "question": pl.String,
-    "trial": pl.String,
-    "reward": pl.Float64,
-    "error": pl.String,
-}
+EPISODE_COLUMNS = log_columns("benchmark", "question", "trial", "reward", "error")
 EPISODE_WORDS: Vocabulary = {
     "input_tokens": "num_input_tokens",
     "output_tokens": "num_output_tokens",

@@ -26,19 +26,14 @@ from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
     log_accessor,
+    log_columns,
     log_reader,
     reward_outcome,
 )
 from polars_scorio.logs.runs import Run, run_literals
 
 _EXPECTED = "<step>.jsonl of verl, with input, score and step"
-_COLUMNS = {
-    "step": pl.Int64,
-    "question": pl.String,
-    "trial": pl.String,
-    "reward": pl.Float64,
-    "score": pl.Float64,
-}
+_COLUMNS = log_columns("step", "question", "trial", "reward", "score", step=pl.Int64)
 _CHUNK = 10_000
 
 
