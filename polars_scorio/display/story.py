@@ -96,7 +96,6 @@ class Story:
     gated: Gated | None = None
     run: TrainingRun | None = None
     prices: Prices | None = None
-    like: tuple[float, float, float] | None = None  # one model on questions like these
 
     @classmethod
     def from_log(
@@ -130,8 +129,8 @@ class Story:
             return replace(made, gated=gated, fan=fan)
         hues = [*map(board.hue, range(len(board.models)))]
         fan = Fan.from_scope(main, settings, board.models, hues) if numbered else None
-        made, one = replace(made, fan=fan), len(board.models) == 1
-        if self.log.steps is not None and one:
+        made = replace(made, fan=fan)
+        if self.log.steps is not None and len(board.models) == 1:
             run = TrainingRun.from_summary(self.verdict.counted, settings, self.sheet.about)
             if run is not None and main.errored:
                 raise ValueError(
@@ -140,13 +139,14 @@ class Story:
                 )
             if run is not None:
                 return replace(made, run=run)
-        like = population_interval(self.sheet) if one else None
-        return replace(made, prices=self._read_prices(frame, roles), like=like)
+        return replace(made, prices=self._read_prices(frame, roles))
 
     def account_and_steps(self) -> tuple[Account, Sequence[str]]:
         """The account of the log, and the steps to take next."""
         if self.divided:
-            divided = self.divided_facts()
+            about = replace(self.sheet.about, target="", family="", few="")
+            boards = stratum_boards(self.parts)
+            divided = Divided(len(self.log.models), self.log.noun, about, boards)
             return tell_divided(divided), divided_steps(divided)
         if self.gated is not None:
             gate, errored = self.gated.gate, self._errored()
@@ -214,19 +214,13 @@ class Story:
                  for part in self.parts]  # fmt: skip
         parts.sort(key=lambda each: -(each[1][0] if each[1][0] == each[1][0] else 0.0))
         return OneModel(
-            sheet.board, sheet.about, main.name, self.like, parts, sheet.asked,
+            sheet.board, sheet.about, main.name, population_interval(sheet), parts, sheet.asked,
             None if fan is None or rewards else unit.score(fan.numbers[1, 0, -1, 0]),
             1 if fan is None else fan.k[-1], len(self.questions.mixed),
             shares and not main.weights, main.lead.name in {"avg", "bayes"},
             lead_rows(main)["estimate"].item(), main.each,
             "" if self.prices is None else money_text(self.prices.money[0, 0]), self._errored(),
         )  # fmt: skip
-
-    def divided_facts(self) -> Divided:
-        """Facts of models of which no stratum has all."""
-        about = replace(self.sheet.about, target="", family="", few="")
-        boards = stratum_boards(self.parts)
-        return Divided(len(self.log.models), self.log.noun, about, boards)
 
     def _read_prices(self, frame: pl.LazyFrame, roles: Roles) -> Prices | None:
         of_costs = [metric for metric in self.asked.metrics if metric.looks_at == "costs"]

@@ -269,14 +269,6 @@ class LogSummary:
         return described.select(rows.columns).sort(keys)
 
 
-def stepped_log(summary: LogSummary) -> tuple[pl.LazyFrame, Roles]:
-    """The counts of a log, whose steps are numbers or times again, and their roles."""
-    assert summary.steps is not None  # the strata are steps
-    (name,) = summary.trials.strata
-    log = summary.cells.join(summary.steps, on="stratum", how="left").drop("stratum")
-    return log.rename({"at": name}).lazy(), replace(summary.roles, by=name)
-
-
 def stratum_noun(trials: Trials) -> str:
     """The word for a stratum: the name of the one column of strata."""
     names = [*trials.strata]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.counting.log import Study, collected_together
+from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.rank import best, rank
+from polars_scorio.decisions.rank import best
 from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.facts.log_summary import LogSummary, stepped_log
+from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.question_facts import Fan
 from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
 from polars_scorio.display.facts.scopes import Scope, lead_label
@@ -45,40 +45,40 @@ class TrainingRun:
         cls, summary: LogSummary, settings: Settings, about: About
     ) -> TrainingRun | None:
         """None if the questions change along the steps, or if nothing can be drawn of them."""
-        log, roles = stepped_log(summary)
-        (name,) = summary.trials.strata
-        asked = log.select(name, "question").unique().collect()
-        whole = asked[name].n_unique() * asked["question"].n_unique()
-        if summary.steps is None or asked.height != whole or asked[name].n_unique() < 2:
+        cells, roles = _steps_as_models(summary)
+        asked, known = cells.select("model", "question").unique(), summary.steps
+        whole = asked["model"].n_unique() * asked["question"].n_unique()
+        if known is None or asked.height != whole or asked["model"].n_unique() < 2:
             return None
-        labels = dict(summary.steps.select("at", "stratum").rows())
-        at = [value for value in labels if value is not None]
-        cells = log.collect().with_columns(
-            model=pl.col(name).replace_strict(labels, return_dtype=pl.String)
-        )
-        steps = [labels[value] for value in at]
-        cells = cells.drop(name)
-        main = Scope("", Study(cells), replace(roles, model="model", by=()), (avg(),))
-        main = replace(main, fewest=summary.fewest)
+        known = known.drop_nulls("at")
+        steps = known["stratum"].to_list()
+        main = Scope("", Study(cells), roles, (avg(),), fewest=summary.fewest)
         fan = Fan.from_scope(main, settings, steps)
         if fan is None or fan.fractions:
             return None
-        order = rank(main.study, main.roles, avg(), **settings.report).collect()
-        rows = report(main.study, main.roles, [avg()], **settings.report).collect()
+        ranked = main.ranked(settings)
         curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
         chosen = best(main.study, main.roles, avg(), **settings.report).collect()
         ends = chosen.select("best_lo", "best_hi").row(0)
         wide = main.question_scores().pivot("model", index="question", values="score")
         wide = wide.sort(steps[0], steps[-1], "question")
         names = wide["question"].cast(pl.String).to_list()
-        shares, board = wide.select(steps).to_numpy().T.clip(0, 1), Board.from_rows(rows, order)
-        return cls(steps, step_places(at), fan, curve, board, name, ends, names, shares, about)
+        shares = wide.select(steps).to_numpy().T.clip(0, 1)
+        board = Board.from_rows(ranked.rows, ranked.ranks)
+        return cls(steps, _step_places(known["at"]), fan, curve, board, summary.noun, ends, names,
+                   shares, about)  # fmt: skip
 
     def turned_questions(self, *, lost: bool) -> list[str]:
         """Questions with a trial that counts at the first step alone, or at the last one alone."""
         one, other = (self.shares[each] for each in ((0, -1) if lost else (-1, 0)))
         return [name for name, gone in zip(self.questions, (one > 0) & (other == 0), strict=True)
                 if gone]  # fmt: skip
+
+
+def _steps_as_models(summary: LogSummary) -> tuple[pl.DataFrame, Roles]:
+    """The counts of a run whose steps stand in place of its model, and their roles."""
+    steps = summary.cells.with_columns(model="stratum").drop("stratum")
+    return steps, replace(summary.roles, by=())
 
 
 def _gain_curve(
@@ -98,10 +98,10 @@ def _gain_curve(
     return Curve(sizes, diff, lo, hi, better, (step_words(first), step_words(last)), settings.level)
 
 
-def step_places(at: Sequence[object]) -> list[float]:
+def _step_places(at: pl.Series) -> list[float]:
     """Places of steps, in percent: as far apart as their numbers or times."""
-    numbers = pl.Series(at).to_physical().cast(pl.Float64).to_numpy()
-    return [float(each) for each in 100 * (numbers - numbers[0]) / (numbers[-1] - numbers[0])]
+    numbers = at.to_physical().cast(pl.Float64)
+    return [*(100 * (numbers - numbers[0]) / (numbers[-1] - numbers[0]))]
 
 
 FDR = 0.1  # false discovery rate of single questions
@@ -118,11 +118,10 @@ class StepQuestions:
     @classmethod
     def from_summary(cls, run: TrainingRun, log: LogSummary) -> StepQuestions:
         """The last step of a run against the first one."""
-        cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
+        cells, roles = _steps_as_models(log)
         two = Study(cells.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
-        roles, first = replace(log.roles, by=()), run.steps[0]
         tests = collected_together([
-            regressed_questions(two, roles, first, fdr=FDR, improvements=better)
+            regressed_questions(two, roles, run.steps[0], fdr=FDR, improvements=better)
             for better in (True, False)
         ])  # fmt: skip
         kept = (each.filter(pl.col("qvalue") <= FDR).sort("qvalue", "question") for each in tests)
@@ -146,21 +145,20 @@ class SeveralRuns:
     @classmethod
     def from_summary(cls, summary: LogSummary, sheet: Sheet) -> SeveralRuns | None:
         """None of a single step."""
-        log, roles = stepped_log(summary)
-        (name,), board = summary.trials.strata, sheet.board
-        rows = report(log, roles, [sheet.main.lead], **sheet.settings.report).collect()
-        rows = rows.with_columns(pl.col("model").cast(pl.String))
-        at = rows[name].unique().sort().drop_nulls().to_list()
-        if len(at) < 2:
+        assert summary.steps is not None  # the strata are steps
+        steps, board = summary.steps.drop_nulls("at"), sheet.board
+        if steps.height < 2:
             return None
-        places = dict(zip(at, step_places(at), strict=True))
-        rows = rows.with_columns(place=pl.col(name).replace_strict(places, default=None))
-        known = rows.sort("place").drop_nulls("mu").select("model", "place", "mu", "lo", "hi")
+        steps = steps.with_columns(place=pl.Series(_step_places(steps["at"])))
+        plan = report(summary.cells.lazy(), summary.roles, [sheet.main.lead],
+                      **sheet.settings.report)  # fmt: skip
+        rows = plan.collect().join(steps, on="stratum").sort("place")
+        known = rows.drop_nulls("mu").select("model", "place", "mu", "lo", "hi")
         numbers = [known.filter(model=model).drop("model").cast(pl.Float64).to_numpy().T
                    for model in board.models]  # fmt: skip
-        highest = rows.filter(pl.col("mu") == pl.col("mu").max().over(name))
-        leading = highest.filter(model=board.models[0])[name].n_unique()
-        steps = [(places[value], step_words(str(value))) for value in at]
+        highest = rows.filter(pl.col("mu") == pl.col("mu").max().over("stratum"))
+        leading = highest.filter(model=board.models[0])["stratum"].n_unique()
+        labels = [(place, step_words(step)) for step, _, place in steps.rows()]
         span = [*rows["lo"].drop_nulls(), *rows["hi"].drop_nulls()]
-        return cls(name, lead_label(sheet.main), sheet.settings.level, board, steps, numbers, span,
-                   leading)  # fmt: skip
+        return cls(summary.noun, lead_label(sheet.main), sheet.settings.level, board, labels,
+                   numbers, span, leading)  # fmt: skip
