@@ -99,10 +99,9 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Write a picture of the finding, and print its sentence."""
     output = Path(asked.output)
     refuse_missing_folder(output)
-    options = Settings(confidence=asked.confidence, target=asked.target, overall=asked.overall)
     metrics = () if asked.metric is None else (asked.metric,)
     baseline = None if asked.baseline is None else typed_model(log, asked.baseline)
-    wanted = StoryOptions(metrics, options, baseline, asked.margin)
+    wanted = StoryOptions(metrics, chosen_settings(asked), baseline, asked.margin)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story

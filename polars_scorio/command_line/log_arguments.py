@@ -8,7 +8,7 @@ import shlex
 from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError, _AppendAction
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from polars_scorio.arguments import (
     CONFIDENCE,
@@ -29,6 +29,7 @@ from polars_scorio.maths.posteriors import Target
 if TYPE_CHECKING:
     from polars_scorio.metrics.metric import Metric
 
+Checked = TypeVar("Checked")
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # of each shell
 _AGAIN = "; repeat it for several"
 _CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
@@ -83,11 +84,16 @@ def metric_argument(text: str) -> Metric:
     """A metric as typed in Python."""
     from polars_scorio.metrics.from_text import read_metric
 
+    return _checked_value(read_metric, text)
+
+
+def _checked_value(check: Callable[[Any], Checked], value: object) -> Checked:
+    """The value that a check of Python returns; its error becomes one that argparse shows."""
     try:
-        return read_metric(text)
+        return check(value)
     except ValueError as error:
-        # argparse shows the message of this error only.
-        raise ArgumentTypeError(str(error)) from None
+        planned = dict.fromkeys(keyword for keyword, *_ in PLANS.values())
+        raise ArgumentTypeError(command_words(str(error), planned)) from None
 
 
 def prior_argument(text: str) -> str | tuple[float, float]:
@@ -96,10 +102,7 @@ def prior_argument(text: str) -> str | tuple[float, float]:
 
     pair = text.split(",")
     prior = (plain_number(pair[0]), plain_number(pair[1])) if len(pair) == 2 else text
-    try:
-        read_prior(prior)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
+    _checked_value(read_prior, prior)
     return prior
 
 
@@ -114,11 +117,7 @@ def plain_number(text: str) -> float:
 
 def planned_number(keyword: str, text: str) -> int:
     """The planned trials of each question, or the planned questions."""
-    try:
-        return check_planned(keyword, int(text) if text.isdecimal() else text)
-    except ValueError as error:
-        message = command_words(str(error), {keyword: None})
-        raise ArgumentTypeError(message) from None
+    return _checked_value(partial(check_planned, keyword), int(text) if text.isdecimal() else text)
 
 
 def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:

@@ -292,7 +292,7 @@ def typed_overall(log: Scorio[Any], overall: object) -> object:
 
 def chosen_settings(asked: Namespace) -> Settings:
     """The inference, target and confidence that the arguments choose."""
-    return Settings(asked.prior, asked.target, asked.confidence, asked.overall)
+    return Settings.from_options(vars(asked))
 
 
 def planned_numbers(asked: Namespace) -> dict[str, Any]:
