@@ -341,16 +341,12 @@ def _gate_facts(reply: Call, metric: Metric, rows: pl.DataFrame) -> GateFacts:
     asked, roles = reply.asked, reply.trials.roles
     label = reply.label(metric, reply.cover, rows["k"][0])
     label = f"difference in {label}" if "baseline" in rows.columns else label
-    about = reply.facts(metric, reply.cover, label=label)
+    errored = roles.missing == "bounds"
+    about = reply.facts(metric, reply.cover, label=label, errored=errored)
     candidates = 1 if asked.each_pair else rows[reply.model].n_unique()
     sampled = "each version on questions of its own" if asked.unmatched == "unpaired" else ""
-    about = replace(
-        about,
-        made=reply.whole,
-        candidates=candidates,
-        judged=about.judged or sampled,
-        errored=roles.missing == "bounds",
-    )
+    judged = about.judged or sampled
+    about = replace(about, made=reply.whole, candidates=candidates, judged=judged)
     return GateFacts.from_rows(
         rows, metric, about, lower=roles.lower_is_better, power=asked.power, fdr=asked.fdr,
         undecided=asked.undecided, whole=reply.whole or ALL, each=asked.each_at_least,
