@@ -100,8 +100,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     output = Path(asked.output)
     refuse_missing_folder(output)
     metrics = () if asked.metric is None else (asked.metric,)
-    baseline = None if asked.baseline is None else typed_model(log, asked.baseline)
-    wanted = StoryOptions(metrics, chosen_settings(asked), baseline, asked.margin)
+    wanted = StoryOptions(metrics, chosen_settings(asked), asked.baseline, asked.margin)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story
