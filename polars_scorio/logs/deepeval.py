@@ -15,7 +15,6 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     describe_content,
-    errors_name_file,
     read_json,
     unexpected_content,
 )
@@ -109,34 +108,31 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
     if name in _OTHER_TOOLS:
         raise unexpected_content(file, _EXPECTED, _OTHER_TOOLS[name])
     content = read_json(file, _EXPECTED)
-    with errors_name_file(file, _EXPECTED):
-        run = content.get("testRunData", content)
-        if not isinstance(run, dict) or "testCases" not in run:
-            raise unexpected_content(file, _EXPECTED, describe_content(run))
-        cases = _only_cases(file, run)
-        metrics = [_case_metrics(case) for case in cases]
-        known = dict.fromkeys(each["name"] for of_case in metrics for each in of_case)
-        if metric is not None and metric not in known:
-            problem = f"cases without the metric {metric!r}: they have {[*known]}"
-            raise unexpected_content(file, _EXPECTED, problem)
-        label = name.removeprefix(".").removesuffix(".json")
-        parameters = run.get("hyperparameters") or {}
-        described = Run(
-            name=label,
-            keys={"model": parameters.get("model") or run.get("identifier")},
-            identity=_run_digest(cases),
-            settings=run_settings({"hyperparameters": {**parameters, "model": None}}, SETTINGS),
-            totals=(_case_totals(run, cases, metric),),
-        )
-        times: Counter[str] = Counter()
-        rows: list[Row] = []
-        for case, of_case in zip(cases, metrics, strict=True):
-            question = case.get("scenario") or case["name"] if "turns" in case else case["input"]
-            question = question if isinstance(question, str) else json_text(question)
-            rows.append(
-                (question, f"{label}/{times[question]}", *_case_verdict(case, of_case, metric))
-            )
-            times[question] += 1
+    run = content.get("testRunData", content)
+    if not isinstance(run, dict) or "testCases" not in run:
+        raise unexpected_content(file, _EXPECTED, describe_content(run))
+    cases = _only_cases(file, run)
+    metrics = [_case_metrics(case) for case in cases]
+    known = dict.fromkeys(each["name"] for of_case in metrics for each in of_case)
+    if metric is not None and metric not in known:
+        problem = f"cases without the metric {metric!r}: they have {[*known]}"
+        raise unexpected_content(file, _EXPECTED, problem)
+    label = name.removeprefix(".").removesuffix(".json")
+    parameters = run.get("hyperparameters") or {}
+    described = Run(
+        name=label,
+        keys={"model": parameters.get("model") or run.get("identifier")},
+        identity=_run_digest(cases),
+        settings=run_settings({"hyperparameters": {**parameters, "model": None}}, SETTINGS),
+        totals=(_case_totals(run, cases, metric),),
+    )
+    times: Counter[str] = Counter()
+    rows: list[Row] = []
+    for case, of_case in zip(cases, metrics, strict=True):
+        question = case.get("scenario") or case["name"] if "turns" in case else case["input"]
+        question = question if isinstance(question, str) else json_text(question)
+        rows.append((question, f"{label}/{times[question]}", *_case_verdict(case, of_case, metric)))
+        times[question] += 1
     return FileRows(rows, described, cases)
 
 

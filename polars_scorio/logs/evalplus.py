@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,12 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import FileRows, Row
-from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.paths import Paths, plain_path, samples_place
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
 from polars_scorio.logs.runs import Run, Totals, mean_of_means, run_settings
 
 _EXPECTED = "an eval_results.json of evalplus.evaluate: an object with 'eval'"
+_ENDING = r"[._]?eval_results\.json"
 _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus": pl.String}
 # Settings in which runs of one model may differ.
 SETTINGS = ("hash",)  # of the tasks
@@ -59,13 +59,8 @@ def evalplus(
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
     )
-    return log.named(_model_place, alone=True).accessor(_COLUMNS, passed)
-
-
-def _model_place(file: Path) -> Path:
-    """The path that is named after the model: the file, or the folder of a `samples` file."""
-    stem = re.sub(r"[._]?eval_results\.json$", "", file.name)
-    return file.parent if stem in ("", "samples") else file.with_name(stem)
+    log = log.named(lambda file: samples_place(file, _ENDING), alone=True)
+    return log.accessor(_COLUMNS, passed)
 
 
 def _program_rows(file: Path, content: Any, tests: str) -> FileRows | None:

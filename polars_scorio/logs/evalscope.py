@@ -183,23 +183,22 @@ def _review_rows(file: Path, metric: Metrics) -> FileRows:
             problem = f"the sample {line['index']!r} twice, in lines {first} and {number}"
             raise unexpected_content(file, _EXPECTED, f"{problem}: a run was resumed")
     samples = [line["sample_score"] for _, line in lines.values()]
-    with errors_name_file(file, _EXPECTED):
-        name = _score_name(file, samples, work.benchmark, metric)
-        places = [*_sample_places(samples, work.repeats())]
-        scores = [_score_and_status(sample["score"], name) for sample in samples]
-        absent = [*_absent_places(file, places, work)]
-        rows: list[Row] = [
-            (work.benchmark, work.subset, f"{work.subset}/{question}", trial, *score)
-            for (question, trial), score in zip(
-                [*places, *absent], [*scores, *[(None, _ABSENT)] * len(absent)], strict=True
-            )
-        ]
-        run = Run(
-            name=file.parents[2].name,
-            keys={"benchmark": work.benchmark},
-            settings=work.settings(),
-            totals=(Totals(keys={"metric": name}),),
+    name = _score_name(file, samples, work.benchmark, metric)
+    places = [*_sample_places(samples, work.repeats())]
+    scores = [_score_and_status(sample["score"], name) for sample in samples]
+    absent = [*_absent_places(file, places, work)]
+    rows: list[Row] = [
+        (work.benchmark, work.subset, f"{work.subset}/{question}", trial, *score)
+        for (question, trial), score in zip(
+            [*places, *absent], [*scores, *[(None, _ABSENT)] * len(absent)], strict=True
         )
+    ]
+    run = Run(
+        name=file.parents[2].name,
+        keys={"benchmark": work.benchmark},
+        settings=work.settings(),
+        totals=(Totals(keys={"metric": name}),),
+    )
     return FileRows(rows, run, [*(line for _, line in lines.values()), *[{}] * len(absent)])
 
 

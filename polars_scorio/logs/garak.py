@@ -98,19 +98,18 @@ def _generation_rows(file: Path, scorer: str | None, threshold: float | None) ->
         problem = f"no scores of the detector {scorer!r}, only of {[*detectors]}"
         raise unexpected_content(file, _EXPECTED, problem)
     setup = {name.rpartition(".")[2]: value for name, value in report.setup.items()}
-    with errors_name_file(file, _EXPECTED):
-        least = threshold if threshold is not None else setup.get("eval_threshold", _THRESHOLD)
-        both = [*report.rows(scorer, least)]
-        rows = [row for row, _ in both]
-        target = [setup.get(f"{kind}_{part}") for part in ("type", "name") for kind in _TARGET]
-        run = Run(
-            name=str(setup.get("run_id", plain_path(file).stem)),
-            keys={"model": " ".join(str(part) for part in target if part)},
-            identity=setup.get("run_id"),
-            started=setup.get("starttime_iso"),
-            settings=run_settings(setup, [name for name in SETTINGS if name in setup]),
-            totals=tuple(report.totals(rows, by_report=threshold is None)),
-        )
+    least = threshold if threshold is not None else setup.get("eval_threshold", _THRESHOLD)
+    both = [*report.rows(scorer, least)]
+    rows = [row for row, _ in both]
+    target = [setup.get(f"{kind}_{part}") for part in ("type", "name") for kind in _TARGET]
+    run = Run(
+        name=str(setup.get("run_id", plain_path(file).stem)),
+        keys={"model": " ".join(str(part) for part in target if part)},
+        identity=setup.get("run_id"),
+        started=setup.get("starttime_iso"),
+        settings=run_settings(setup, [name for name in SETTINGS if name in setup]),
+        totals=tuple(report.totals(rows, by_report=threshold is None)),
+    )
     return FileRows(rows, run, [attempt for _, attempt in both])
 
 

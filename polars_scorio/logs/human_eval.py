@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import kept_line_fields, read_first_lines
-from polars_scorio.logs.paths import Paths, joined_files, model_names, plain_path
+from polars_scorio.logs.paths import Paths, joined_files, model_names, plain_path, samples_place
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
 from polars_scorio.logs.runs import Run
 
 _EXPECTED = "lines of evaluate_functional_correctness with task_id, result and passed"
+_ENDING = r"(\.jsonl)?_results\.jsonl"
 _SCHEMA = {"task_id": pl.String, "passed": pl.Boolean, "result": pl.String}
 
 
@@ -38,9 +38,8 @@ def human_eval(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.LazyFrame
     >>> ps.logs.human_eval("results").pass_at_k([1, 10])  # doctest: +SKIP
     """
     heads = read_first_lines(paths, "*_results.jsonl", _EXPECTED, _SCHEMA, roles)
-    models = model_names(
-        {file: _samples_place(plain_path(file)) for file in heads}, roles.get("model"), alone=True
-    )
+    places = {file: samples_place(plain_path(file), _ENDING) for file in heads}
+    models = model_names(places, roles.get("model"), alone=True)
     runs = {file: Run(name=plain_path(file).stem, keys={"model": models[file]}) for file in heads}
     kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA)
 
@@ -55,9 +54,3 @@ def human_eval(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.LazyFrame
         return kept.scan(file, _EXPECTED, run, columns)
 
     return log_accessor(*joined_files(runs, scan, roles), roles, trial=None)
-
-
-def _samples_place(file: Path) -> Path:
-    """The path that is named after the model: the file, or the folder of a `samples` file."""
-    stem = re.sub(r"(\.jsonl)?_results\.jsonl$", "", file.name)
-    return file.parent if stem == "samples" else file.with_name(stem)

@@ -22,7 +22,6 @@ from polars_scorio.logs.json_files import (
     Row,
     describe_content,
     empty_file,
-    errors_name_file,
     parse_json,
     read_json,
     single_keys,
@@ -308,34 +307,33 @@ def _sample_rows(
 ) -> FileRows:
     """The rows of a log, one for each sample and epoch, and its run."""
     log = read_inspect_log(file, limit)
-    with errors_name_file(file, INSPECT_LOG):
-        run, samples = log["eval"], log.get("samples") or []
-        scorer = scorer.get(run["task"]) if isinstance(scorer, Mapping) else scorer
-        scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
-        names = {name for score in scores for name in score} - {truth_scorer}
-        name = _chosen_scorer(file, sorted(names), scorer)
-        people = [] if truth_scorer is None else [truth_scorer]
-        described = _header_run(file, log, name)
-        rows: list[Row] = [
-            (
-                run["task"],
-                str(sample["id"]),
-                sample["epoch"],
-                _score_number(score.get(name), letters=numbers),
-                _error_message(sample.get("error")),
-                _invalidation_reason(sample.get("invalidation")),
-                *(_score_number(score.get(each), letters=numbers) for each in people),
-            )
-            for sample, score in zip(samples, scores, strict=True)
-        ]
-        (totals,) = described.totals
-        if not rows and totals.status is None:
-            problem = "only a header, whose status is 'success': no sample was logged"
-            raise unexpected_content(file, INSPECT_LOG, problem)
-        kept = sum(row[_ERROR] is not None and row[_SCORE] is not None for row in rows)
-        score = _mean_score(rows)
-        counted = replace(totals, read=len(rows), score=score, scored_errors=kept)
-        return FileRows(rows, replace(described, totals=(counted,)), samples)
+    run, samples = log["eval"], log.get("samples") or []
+    scorer = scorer.get(run["task"]) if isinstance(scorer, Mapping) else scorer
+    scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
+    names = {name for score in scores for name in score} - {truth_scorer}
+    name = _chosen_scorer(file, sorted(names), scorer)
+    people = [] if truth_scorer is None else [truth_scorer]
+    described = _header_run(file, log, name)
+    rows: list[Row] = [
+        (
+            run["task"],
+            str(sample["id"]),
+            sample["epoch"],
+            _score_number(score.get(name), letters=numbers),
+            _error_message(sample.get("error")),
+            _invalidation_reason(sample.get("invalidation")),
+            *(_score_number(score.get(each), letters=numbers) for each in people),
+        )
+        for sample, score in zip(samples, scores, strict=True)
+    ]
+    (totals,) = described.totals
+    if not rows and totals.status is None:
+        problem = "only a header, whose status is 'success': no sample was logged"
+        raise unexpected_content(file, INSPECT_LOG, problem)
+    kept = sum(row[_ERROR] is not None and row[_SCORE] is not None for row in rows)
+    score = _mean_score(rows)
+    counted = replace(totals, read=len(rows), score=score, scored_errors=kept)
+    return FileRows(rows, replace(described, totals=(counted,)), samples)
 
 
 def _with_whole_samples(

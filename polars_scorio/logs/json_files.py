@@ -187,7 +187,7 @@ def errors_name_file(file: Path, expected: str, place: str = "") -> Iterator[Non
         problem = f"something of another shape{place} ({error}): {other}"
         raise unexpected_content(file, expected, problem) from error
     except (ValueError, OverflowError, RecursionError, PolarsError) as error:
-        if str(file) in str(error):
+        if isinstance(error, UnexpectedContentError) or str(file) in str(error):
             raise
         problem = f"a value that cannot be read{place} ({first_sentence(error)})"
         raise unexpected_content(file, expected, problem) from error

@@ -125,9 +125,8 @@ def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:
         problem = f"lines without the reward {reward!r}, see reward="
         raise unexpected_content(file, _EXPECTED, problem)
     metrics = _mean_rewards(file)
-    with errors_name_file(file, _EXPECTED):
-        agents = _task_agents({**planned, **failed, **lines}, [*metrics])
-        named = None if model else _only_response_model(file, lines)
+    agents = _task_agents({**planned, **failed, **lines}, [*metrics])
+    named = None if model else _only_response_model(file, lines)
     rows: list[Row] = [
         (agents[key[0]], *key, _line_reward(line, reward), line.get(_FAILURE))
         for key, line in {**lines, **absent}.items()

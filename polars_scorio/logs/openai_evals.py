@@ -93,33 +93,32 @@ def _event_rows(file: Path, metric: str | None) -> FileRows:
                 _add_event(samples.setdefault(line["sample_id"], {}), line["type"], line["data"])
     if not samples:
         raise unexpected_content(file, _EXPECTED, "no sample")
-    with errors_name_file(file, _EXPECTED):
-        metric = metric or _only_number(file, samples)
-        if not any(metric in sample for sample in samples.values()):
-            known = sorted({name for sample in samples.values() for name in sample} - {*_USAGE})
-            raise unexpected_content(file, _EXPECTED, f"no event with {metric!r}, but with {known}")
-        run_id, benchmark = spec.get("run_id", plain_path(file).stem), spec.get("eval_name", "")
-        rows: list[Row] = [
-            (benchmark, name, run_id, *score_or_label(sample.get(metric)), sample.get("error"))
-            for name, sample in samples.items()
-        ]
-        right = [sample.get(metric) for sample in samples.values()]
-        exact = metric == "correct"
-        totals = Totals(
-            reported=(report or {}).get("accuracy") if exact else None,
-            read=len(rows),
-            score=mean_or_none(right) if exact else None,
-            status="not completed" if spec and report is None else None,
-        )
-        model = next(iter(spec.get("completion_fns") or ()), None)
-        run = Run(
-            name=run_id,
-            keys={"model": model, "benchmark": benchmark},
-            identity=run_id,
-            started=spec.get("created_at"),
-            settings=run_settings(spec, SETTINGS),
-            totals=(totals,),
-        )
+    metric = metric or _only_number(file, samples)
+    if not any(metric in sample for sample in samples.values()):
+        known = sorted({name for sample in samples.values() for name in sample} - {*_USAGE})
+        raise unexpected_content(file, _EXPECTED, f"no event with {metric!r}, but with {known}")
+    run_id, benchmark = spec.get("run_id", plain_path(file).stem), spec.get("eval_name", "")
+    rows: list[Row] = [
+        (benchmark, name, run_id, *score_or_label(sample.get(metric)), sample.get("error"))
+        for name, sample in samples.items()
+    ]
+    right = [sample.get(metric) for sample in samples.values()]
+    exact = metric == "correct"
+    totals = Totals(
+        reported=(report or {}).get("accuracy") if exact else None,
+        read=len(rows),
+        score=mean_or_none(right) if exact else None,
+        status="not completed" if spec and report is None else None,
+    )
+    model = next(iter(spec.get("completion_fns") or ()), None)
+    run = Run(
+        name=run_id,
+        keys={"model": model, "benchmark": benchmark},
+        identity=run_id,
+        started=spec.get("created_at"),
+        settings=run_settings(spec, SETTINGS),
+        totals=(totals,),
+    )
     return FileRows(rows, run, samples.values())
 
 

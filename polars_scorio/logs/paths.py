@@ -307,6 +307,12 @@ def _last_parts(place: Path, parts: int) -> str:
     return "/".join(place.parts[-parts:])
 
 
+def samples_place(file: Path, ending: str) -> Path:
+    """The path that is named after the model: a file without ending, or a folder of `samples`."""
+    stem = re.sub(f"{ending}$", "", file.name)
+    return file.parent if stem in {"", "samples"} else file.with_name(stem)
+
+
 def _refuse_twins(places: Mapping[Path, Path]) -> None:
     """Refuse two files that would have one model although each is a whole run."""
     for one, other in repeated_values(places):

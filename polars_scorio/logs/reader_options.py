@@ -356,8 +356,12 @@ def read_row_files(
 ) -> LogRows:
     """The rows of files that a reader opens itself."""
     keep = kept_getters(roles.get("keep"), words)
-    parts = read_each(files, lambda file: kept_part(read(file), keep), roles)
-    return _known_rows(parts, keep, expected, roles)
+
+    def checked(file: Path) -> FileRows:
+        with errors_name_file(file, expected):
+            return kept_part(read(file), keep)
+
+    return _known_rows(read_each(files, checked, roles), keep, expected, roles)
 
 
 def _known_rows(
