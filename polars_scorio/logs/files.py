@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,7 @@ from polars_scorio.logs.json_files import (
     scan_lines,
     unexpected_content,
 )
-from polars_scorio.logs.kept_fields import kept_getters
+from polars_scorio.logs.kept_fields import added_columns, kept_getters
 from polars_scorio.logs.paths import Paths, find_files, given_paths, is_remote, plain_path
 from polars_scorio.logs.read import records_options
 
@@ -168,6 +168,15 @@ def parquet_columns(file: Path, expected: str) -> pl.Schema:
     if not height:
         raise unexpected_content(file, expected, "no row")
     return schema
+
+
+def scan_table(
+    file: Path, columns: Mapping[str, pl.Expr], keep: str | Iterable[str] | None
+) -> pl.LazyFrame:
+    """The columns of a reader and the kept ones of a Parquet file, read lazily."""
+    rows = pl.scan_parquet(file)
+    kept = kept_struct_fields(keep, rows.collect_schema())
+    return rows.select(**added_columns(columns, kept))
 
 
 def kept_struct_fields(keep: str | Iterable[str] | None, schema: pl.Schema) -> dict[str, pl.Expr]:

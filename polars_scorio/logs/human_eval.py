@@ -45,7 +45,6 @@ def human_eval(paths: Paths, **roles: Unpack[LogOptions]) -> Scorio[pl.LazyFrame
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         columns = {
-            "model": pl.lit(run.keys["model"]),
             "question": pl.col("task_id"),
             "category": pl.col("passed"),
             # The words may be followed by the text of an exception.

@@ -309,7 +309,7 @@ class LineFields:
         tally: RowTally | None = None,
     ) -> pl.LazyFrame:
         """The columns of a reader, those of the run, and the kept ones, read lazily."""
-        selected = added_columns({**columns, **run_literals(file, run)}, self.columns)
+        selected = added_columns({**run_literals(file, run), **columns}, self.columns)
         return scan_lines(file, expected, self.schema, selected, tally)
 
 

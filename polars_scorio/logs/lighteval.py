@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.files import kept_struct_fields, parquet_columns
+from polars_scorio.logs.files import parquet_columns, scan_table
 from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
-from polars_scorio.logs.kept_fields import added_columns
 from polars_scorio.logs.paths import (
     Paths,
     find_files,
@@ -130,15 +129,11 @@ def _answer_trials(
     asked = int(samples[1]) if samples else 1
     texts = pl.col("model_response").struct.field("text").list.len().cast(pl.Int64)
     columns = {
-        "model": pl.lit(run.keys["model"]),
         "benchmark": pl.col("doc").struct.field("task_name"),
         "question": pl.col("doc").struct.field("id").cast(pl.String),
         "trial": pl.lit(run.name),
         "asked": pl.lit(asked, pl.Int64),
         "answered": pl.min_horizontal(texts, asked) if samples else pl.lit(1, pl.Int64),
         "mean": pl.col("metric").struct.field(metric).cast(pl.Float64),
-        **run_literals(file, run),
     }
-    rows = pl.scan_parquet(file)
-    kept = kept_struct_fields(keep, rows.collect_schema())
-    return trials_of_means(rows.select(**added_columns(columns, kept)), metric)
+    return trials_of_means(scan_table(file, run_literals(file, run) | columns, keep), metric)

@@ -260,8 +260,6 @@ def _scan_samples(
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
     trials = scored.list.first().list.len().cast(pl.Int64).fill_null(1)
     columns = {
-        "model": pl.lit(run.keys["model"]),
-        "benchmark": pl.lit(run.keys["benchmark"]),
         "filter": pl.col("filter") if "filter" in kept.schema else pl.lit("none"),
         "question": pl.col("doc_id"),
         "trial": pl.lit(run.name),

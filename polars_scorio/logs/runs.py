@@ -336,8 +336,9 @@ def run_columns(file: Path, run: Run) -> dict[str, object]:
 
 
 def run_literals(file: Path, run: Run) -> dict[str, pl.Expr]:
-    """The columns `run` and `source` of a file that is read lazily."""
-    return {"run": pl.lit(run.name), "source": pl.lit(shown_path(file))}
+    """Columns that have one value for all rows of a file, as literals of a query."""
+    values = run_columns(file, run).items()
+    return {name: pl.lit(value) for name, value in values if value is not None}
 
 
 def refuse_merged_runs(runs: Runs, strata: Collection[str], retries: Retries = "error") -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.files import kept_struct_fields, parquet_columns
+from polars_scorio.logs.files import parquet_columns, scan_table
 from polars_scorio.logs.json_files import unexpected_content
-from polars_scorio.logs.kept_fields import added_columns
 from polars_scorio.logs.paths import (
     Paths,
     find_files,
@@ -73,11 +71,13 @@ def trl(
     # TRL makes a folder `completions` in the output folder of a run.
     above = {file: file.parents[file.parent.name == "completions"].name for file in names}
     runs = {file: Run(name=above[file], keys={"model": name}) for file, name in names.items()}
-    log, runs = joined_files(
-        runs,
-        lambda file, run: _scan_completions(file, rewards[file], run, roles.get("keep")),
-        roles,
-    )
+
+    def scan(file: Path, run: Run) -> pl.LazyFrame:
+        fields = {"step": "step", "question": "prompt", "reward": rewards[file]}
+        columns = {name: pl.col(field) for name, field in fields.items()}
+        return scan_table(file, run_literals(file, run) | columns, roles.get("keep"))
+
+    log, runs = joined_files(runs, scan, roles)
     table = log.with_columns(category=reward_outcome(threshold))
     role = "model" if model else None
     return log_accessor(table, runs, roles, model=role, by="step", trial=None)
@@ -93,18 +93,3 @@ def _chosen_reward(file: Path, reward: str | None) -> str:
         asked = "" if reward is None else f" and not {reward!r}"
         raise ValueError(f"{file} has the rewards {rewards}{asked}: name one with reward=")
     return reward or rewards[0]
-
-
-def _scan_completions(
-    file: Path, reward: str, run: Run, keep: str | Iterable[str] | None
-) -> pl.LazyFrame:
-    model = run.keys["model"]
-    columns = {
-        **({} if model is None else {"model": pl.lit(model)}),
-        "step": pl.col("step"),
-        "question": pl.col("prompt"),
-        "reward": pl.col(reward),
-        **run_literals(file, run),
-    }
-    rows = pl.scan_parquet(file)
-    return rows.select(**added_columns(columns, kept_struct_fields(keep, rows.collect_schema())))

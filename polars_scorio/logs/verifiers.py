@@ -299,8 +299,6 @@ def _planned_totals(known: Mapping[str, Any]) -> Totals:
 
 def _scan_results(file: Path, question: str, run: Run, kept: LineFields) -> pl.LazyFrame:
     columns = {
-        "model": pl.lit(run.keys["model"]),
-        "benchmark": pl.lit(run.keys["benchmark"]),
         "question": pl.col(question),
         # verifiers writes the reward 0 for a rollout that failed.
         "reward": pl.when(pl.col("error").is_null()).then("reward"),

@@ -83,7 +83,8 @@ def verl(
     described = {file: part for file, (_, part) in parts.items()}
     runs = {file: part.run for file, part in described.items()}
     tables = [
-        table.with_columns(**run_literals(file, part.run)) for file, (table, part) in parts.items()
+        table.select(**run_literals(file, part.run), **{name: pl.col(name) for name in _COLUMNS})
+        for file, (table, part) in parts.items()
     ]
     frame = pl.concat(tables).with_columns(category=reward_outcome(threshold))
     trial = "trial" if frame["trial"].count() else None
@@ -108,10 +109,8 @@ def _step_rollouts(
         rows = [_line_row(file, number, line, reward) for number, line in part]
         chunks.append(rows_table({file: rows}, _COLUMNS, _EXPECTED))
         kept += kept_values((line for _, line in part), keep)
-    frame = pl.concat(chunks)
-    table = frame if model is None else frame.select(pl.lit(model).alias("model"), pl.all())
     run = Run(name=file.parent.name, keys={"model": model})
-    return table, FileRows([], run, kept=kept)
+    return pl.concat(chunks), FileRows([], run, kept=kept)
 
 
 def _line_row(file: Path, number: int, line: dict[str, Any], reward: str) -> Row:
