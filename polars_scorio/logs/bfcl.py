@@ -41,11 +41,7 @@ _COLUMNS = log_columns("benchmark", "question", "category", "error", category=pl
 
 def _summed_turns(name: str) -> Getter:
     """The function that sums a field over turns and steps, for which it is a list of lists."""
-
-    def total(record: Any) -> object:
-        return _nested_sum(record.get(name))
-
-    return total
+    return lambda record: _nested_sum(record.get(name))
 
 
 def _nested_sum(value: Any) -> Any:

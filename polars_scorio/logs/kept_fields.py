@@ -73,12 +73,7 @@ def added_columns(
 
 def from_milliseconds(path: str) -> Getter:
     """The function that turns a field in milliseconds into seconds."""
-
-    def seconds(record: Any) -> float | None:
-        value = field_value(record, path)
-        return None if value is None else value / _MILLI
-
-    return seconds
+    return lambda record: None if (time := field_value(record, path)) is None else time / _MILLI
 
 
 def time_between(start: str, end: str) -> Getter:

@@ -286,9 +286,8 @@ class LogRows:
         """The table; an expression of the outcome is its column `category`, after `trial`."""
         table = run_table(self.parts, self.models, columns, self.expected)
         if outcome is not None:
-            names = table.columns
-            place = names.index("trial") + 1
-            table = table.select(*names[:place], outcome.alias("category"), *names[place:])
+            category = table.select(category=outcome).to_series()
+            table.insert_column(table.columns.index("trial") + 1, category)
         return with_kept(table, self.parts, self.keep)
 
     def accessor(

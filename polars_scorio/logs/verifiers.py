@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,34 +82,28 @@ def episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
     named = None if model is not None else _only_model(file, played)
     environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
     folder = re.search(r"--([^/]+)/", file.as_posix())  # <env>--<model>
-    run = Run(
-        name=file.parent.name,
-        keys={"benchmark": environment, "model": named or (folder and folder[1])},
-        settings=_traces_settings(file, configs),
-        totals=(replace(_planned_episodes(file), read=len(rows)),),
-    )
+    side = side_file(file.parent / "configs" / "eval.json", "eval.json")
+    known = side_object(side, _CONFIG)
+    with errors_name_file(side, _CONFIG):
+        # Without a number of tasks a run takes all that there are.
+        tasks, each = known.get("num_tasks"), known.get("num_rollouts")
+        planned = tasks * each if tasks and each else None
+        run = Run(
+            name=file.parent.name,
+            keys={"benchmark": environment, "model": named or (folder and folder[1])},
+            settings=_traces_settings(known, configs),
+            totals=(Totals(planned=planned, read=len(rows)),),
+        )
     return FileRows(rows, run, episodes)
 
 
-def _traces_settings(file: Path, configs: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+def _traces_settings(
+    known: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]
+) -> dict[str, object]:
     """The settings of a run, in its configuration and in the first trace of its agent."""
-    known = _traces_configuration(file)
     settings = run_settings(known, TRACE_SETTINGS) if known else {}
     agent = run_settings({"agent": configs[0]}, _AGENT_SETTINGS) if configs else {}
     return settings | agent
-
-
-def _planned_episodes(file: Path) -> Totals:
-    """The episodes that a run planned, unless it took all tasks that there are."""
-    known = _traces_configuration(file)
-    with errors_name_file(file.parent / "configs" / "eval.json", _CONFIG):
-        tasks, each = known.get("num_tasks"), known.get("num_rollouts")
-        return Totals(planned=tasks * each if tasks and each else None)
-
-
-def _traces_configuration(file: Path) -> dict[str, Any]:
-    """The configuration of a run, in the folder of its traces; empty if there is none."""
-    return side_object(side_file(file.parent / "configs" / "eval.json", "eval.json"), _CONFIG)
 
 
 def _only_model(file: Path, played: set[str | None]) -> str | None:
