@@ -11,7 +11,7 @@ from polars_scorio.arguments import check_count, value_text
 from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.log import CATEGORY, STAND_IN, TRIAL, TRUTH, Trials, bind_roles
 from polars_scorio.counting.roles import Category, Column, Roles
-from polars_scorio.counting.tally import class_members
+from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.signatures import takes_options
 
 _ROW, _VERDICT, _ORDER, _TURN = ":row", ":verdict", ":order", ":turn"
@@ -96,9 +96,7 @@ def sample_to_label(
 
 def _chosen_rows(indexed: pl.LazyFrame, trials: Trials, n: int, seed: int) -> pl.Series:
     """The numbers of the rows to label, in the order of their keys."""
-    counted = counted_classes(trials, [], binary=True)
-    members = class_members(trials, counted)
-    judged = pl.any_horizontal(members[place] for place in counted.successful)
+    judged = trial_succeeded(trials, counted_classes(trials, [], binary=True))
     columns = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
     ids = [] if trials.trial is None else [trials.trial.expr.alias(TRIAL)]
     asked = trials.question.expr.alias(":question")

@@ -73,10 +73,11 @@ def trajectory(
     trials = request.trials
     numbers = {**_NUMBERS, "rank": pl.UInt32()}
     schema = result_schema(trials.strata, {"n": pl.UInt32()}, trials.models, numbers)
-    alike = aligned_questions(options.get("unmatched", "error"))
-    questions = "any" if trials.model is None else alike
-    groups = request.groups(questions=questions)
-    return per_stratum(groups, trials, partial(_trajectory_rows, request), schema)
+    unmatched = options.get("unmatched", "error")
+    questions = aligned_questions(unmatched, alone=trials.model is None)
+    return per_stratum(
+        request.groups(questions=questions), trials, partial(_trajectory_rows, request), schema
+    )
 
 
 def convergence_plan(

@@ -214,9 +214,8 @@ def gate(
         raise refused[0].error("gate")
     cases = CaseRules.from_rules(rules, question)
     if roles.missing == BOUNDED:
-        find = partial(log_findings, log, roles, [rules.metric])
         rows = WholePlan(_gate_brackets(log, roles, rules))
-        return rows.then(lambda made: with_notes(made, find())).plan()
+        return rows.then(lambda x: with_notes(x, log_findings(log, roles, [metric]))).plan()
     return _gate_plan(log, roles, rules, cases)
 
 

@@ -56,10 +56,9 @@ def average_request(trials: Trials, w: Weights | None) -> Request:
 
 def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
     """The groups of a log, with the names of their questions that all models of a stratum have."""
-    alignment = aligned_questions(unmatched)
     # A log without a model column has one model, whose questions are those of all.
-    asked = "any" if request.trials.model is None else alignment
-    return request.groups(per_question=True, questions=asked)
+    alignment = aligned_questions(unmatched, alone=request.trials.model is None)
+    return request.groups(per_question=True, questions=alignment)
 
 
 class UnitOutcomes(NamedTuple):

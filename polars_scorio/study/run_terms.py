@@ -374,7 +374,6 @@ def _group_tables(
 ) -> Iterator[RunTable]:
     """The table of each group; one over all strata has those of its model."""
     trials = evaluated.request.trials
-    models = [*trials.models]
     question = trials.question.name
     asked = evaluated.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
     asked = asked.unnest(QUESTIONS)
@@ -387,18 +386,12 @@ def _group_tables(
         }
     keys = evaluated.keys.select(name for name in trials.groups if name in evaluated.keys.columns)
     for key in keys.rows():
-        named = dict(zip(keys.columns, key, strict=True))
         if key in tables:
             yield tables[key]
-            continue
-        members = [
-            table
-            for other, table in tables.items()
-            if all(
-                dict(zip(trials.groups, other, strict=True))[name] == named[name] for name in models
-            )
-        ]
-        yield _joined_tables(members, evaluated.weights)
+        else:  # the model is the last of the keys
+            every = tables.items()
+            members = [each for (*_, one), each in every if not trials.models or one == key[-1]]
+            yield _joined_tables(members, evaluated.weights)
 
 
 def _metric_runs(
