@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from inspect import signature
 from itertools import takewhile
@@ -197,9 +197,8 @@ def refusal_rules(
     `duplicates.trial_id_rules`, or to `identity_rules` where distinct ids are counted already.
     """
     return [
-        *_key_rules(trials),
-        *_multiplicity_rules(trials),
-        *_misread_rules(trials),
+        _key_rule(trials),
+        *_row_rules(trials),
         *_cluster_rules(trials),
         *_size_rules(trials),
         *([] if classes is None else _category_rules(trials, classes)),
@@ -261,44 +260,35 @@ def too_many_trials(what: str) -> Rule:
     )
 
 
-def _key_rules(trials: Trials) -> list[Rule]:
+def _key_rule(trials: Trials) -> Rule:
     parts = [part for part in (*trials.by, trials.model, trials.question) if part]
     floats = [part.name for part in parts if part.dtype.is_float()]
     keys = [part.name for part in parts]
-    return [
-        Rule(
-            pl.any_horizontal(pl.col(keys).is_null(), pl.col(floats).is_nan()),
-            (),
-            f"a null{' or NaN' * bool(floats)} in the keys {keys}",
-            "Fill the nulls, or filter such rows out.",
-        )
-    ]
+    return Rule(
+        pl.any_horizontal(pl.col(keys).is_null(), pl.col(floats).is_nan()),
+        (),
+        f"a null{' or NaN' * bool(floats)} in the keys {keys}",
+        "Fill the nulls, or filter such rows out.",
+    )
 
 
-def _multiplicity_rules(trials: Trials) -> list[Rule]:
-    if trials.count is None:
-        return []
-    return [
-        Rule(
+def _row_rules(trials: Trials) -> Iterator[Rule]:
+    """The rules on the rows of a question: counts, and NaN that a comparison misreads."""
+    if trials.count is not None:
+        yield Rule(
             pl.col(BAD) > 0,
             (": ", Quoted(BAD, "row")),
             f"null or negative counts in {trials.count.name!r}",
             "A count says for how many trials its row stands: 0, 1, 2, ...",
-        ),
-        Rule(
+        )
+        yield Rule(
             pl.col(ROWS).is_null(),
             (),
             f"more trials than {MOST:,} in {trials.count.name!r}",
             "That is all that 64 bits hold. Is it a column of counts?",
-        ),
-    ]
-
-
-def _misread_rules(trials: Trials) -> list[Rule]:
-    if trials.misread is None:
-        return []
-    return [
-        Rule(
+        )
+    if trials.misread is not None:
+        yield Rule(
             pl.col(MISREAD) > 0,
             (": ", Quoted(MISREAD, "trial")),
             f"a NaN that the category expression {trials.category.name!r} takes for a success",
@@ -306,30 +296,26 @@ def _misread_rules(trials: Trials) -> list[Rule]:
             'category="reward", threshold=0.5: then NaN is a missing category. Or say in the '
             "expression what NaN means, with .fill_nan(...) before the comparison.",
         )
-    ]
 
 
-def _cluster_rules(trials: Trials) -> list[Rule]:
-    if trials.cluster is None:
-        return []
-    name, dtype = trials.cluster.name, trials.cluster.dtype
-    quote = "'" if is_label(dtype) else ""
-    return [
-        Rule(
+def _cluster_rules(trials: Trials) -> Iterator[Rule]:
+    if trials.cluster is not None:
+        name, dtype = trials.cluster.name, trials.cluster.dtype
+        quote = "'" if is_label(dtype) else ""
+        yield Rule(
             pl.col(UNCLUSTERED),
             (),
             f"a null{' or NaN' * dtype.is_float()} cluster in {name!r}",
             "Give a question that belongs to no others a cluster of its own, for instance with "
             "cluster=pl.coalesce(...) of the cluster and the question.",
-        ),
-        Rule(
+        )
+        yield Rule(
             pl.col(ANOTHER).is_not_null(),
             (f": {quote}", Quoted(CLUSTER), f"{quote} and {quote}", Quoted(ANOTHER), quote),
             f"more than one cluster in {name!r}",
             "A question belongs to one cluster. Does by= lack a key, or is the same name used for "
             "two questions?",
-        ),
-    ]
+        )
 
 
 def identity_rules(trials: Trials) -> list[Rule]:
@@ -355,36 +341,28 @@ def identity_rules(trials: Trials) -> list[Rule]:
     ]
 
 
-def _size_rules(trials: Trials) -> list[Rule]:
-    rules = []
+def _size_rules(trials: Trials) -> Iterator[Rule]:
     if trials.roles.n is not None:
-        rules.append(
-            Rule(
-                pl.col(ROWS) != trials.roles.n,
-                (": ", Quoted(ROWS, "trial")),
-                f"a number of trials other than n={trials.roles.n}",
-                "Look for files that were read twice and for lost trials, or omit n=.",
-            )
+        yield Rule(
+            pl.col(ROWS) != trials.roles.n,
+            (": ", Quoted(ROWS, "trial")),
+            f"a number of trials other than n={trials.roles.n}",
+            "Look for files that were read twice and for lost trials, or omit n=.",
         )
     if trials.roles.first is not None:
-        rules.append(
-            Rule(
-                pl.col(ROWS) < trials.roles.first,
-                (": ", Quoted(ROWS, "trial")),
-                f"fewer than first={trials.roles.first} trials",
-                "Count fewer with first=, or filter such questions out.",
-            )
+        yield Rule(
+            pl.col(ROWS) < trials.roles.first,
+            (": ", Quoted(ROWS, "trial")),
+            f"fewer than first={trials.roles.first} trials",
+            "Count fewer with first=, or filter such questions out.",
         )
     if trials.roles.missing == "error":
-        rules.append(
-            Rule(
-                pl.col(MISSING) > 0,
-                (": ", Quoted(MISSING, "trial")),
-                f"a missing category (null or NaN in {trials.category.name!r})",
-                partial(_missing_cure, trials),
-            )
+        yield Rule(
+            pl.col(MISSING) > 0,
+            (": ", Quoted(MISSING, "trial")),
+            f"a missing category (null or NaN in {trials.category.name!r})",
+            partial(_missing_cure, trials),
         )
-    return rules
 
 
 def _missing_cure(trials: Trials) -> str:
@@ -395,26 +373,25 @@ def _missing_cure(trials: Trials) -> str:
     )
 
 
-def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
-    empty = Rule(
+def _category_rules(trials: Trials, classes: Classes) -> Iterator[Rule]:
+    dtype = trials.category.dtype
+    if not classes.any_value and (classes.known is not None or dtype.is_float()):
+        what, way_out = _stray_words(trials, classes)
+        quote = "'" if is_label(dtype) else ""
+        ends = (each for each in classes.known or () if isinstance(each, int | float))
+        yield Rule(
+            pl.col(OUTSIDE).is_not_null(),
+            (f": {quote}", Quoted(OUTSIDE, ends=(*ends,)), quote),
+            f"{what} in {trials.category.name!r}",
+            way_out,
+        )
+    yield Rule(
         is_unscored() if trials.roles.unscored == "error" else pl.lit(False),  # noqa: FBT003
         (": ", Quoted(ROWS, "trial"), ", ", Quoted(MISSING), " of them missing"),
         "no trial with a category",
         'unscored="drop" skips and counts such questions; missing= with a category counts their '
         "trials.",
     )
-    if classes.any_value or (classes.known is None and not trials.category.dtype.is_float()):
-        return [empty]
-    what, way_out = _stray_words(trials, classes)
-    quote = "'" if is_label(trials.category.dtype) else ""
-    ends = (each for each in classes.known or () if isinstance(each, int | float))
-    outside = Rule(
-        pl.col(OUTSIDE).is_not_null(),
-        (f": {quote}", Quoted(OUTSIDE, ends=(*ends,)), quote),
-        f"{what} in {trials.category.name!r}",
-        way_out,
-    )
-    return [outside, empty]
 
 
 def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
