@@ -292,7 +292,7 @@ def _gate_brackets(log: Log, roles: Roles, rules: GateRules) -> pl.LazyFrame:
     named_model(errored.trials, "gate")
     assert rules.baseline is not None  # a level does not take this meaning
     baseline = checked_model(rules.baseline, errored.trials, "baseline")
-    ask = partial(_gate_plan, rules=replace(rules, tested=False))
+    ask = partial(_gate_plan, rules=rules)
     rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
     further = pl.when(pl.col("verdict").is_not_null()).then(pl.col("^extra_.*$"))
     same = pl.all_horizontal(pl.col(name).is_not_null() for name in BROKEN)
@@ -346,11 +346,10 @@ class _Gate:
             bounds_column(evaluated), pl.lit(self.models.metric.name).alias("metric")
         )
         if self.cases is not None:
-            named = self.cases.judged(named, groups, columns, trials, request.classes)
+            named = self.cases.judged(named, groups, columns, self.models)
         # Rows over all strata have no questions of their own.
         strata = [pl.col(name).is_not_null() for name in trials.strata]
-        tests = SpokenChecks(request, "all" if self.rules.tested else "none")
-        findings = tests.findings(evaluated.groups.filter(*strata))
+        findings = SpokenChecks(request, "all").findings(evaluated.groups.filter(*strata))
         return with_notes(named.sort(STRATUM, "order", model), findings)
 
     def _compared_models(

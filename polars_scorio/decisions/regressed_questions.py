@@ -330,14 +330,10 @@ class CaseRules:
         return {**lists, "case_verdict": pl.String(), "score_verdict": pl.String()}
 
     def judged(
-        self,
-        rows: pl.DataFrame,
-        groups: pl.DataFrame,
-        baseline: Ints | None,
-        trials: Trials,
-        classes: Classes,
+        self, rows: pl.DataFrame, groups: pl.DataFrame, baseline: Ints | None, models: Models
     ) -> pl.DataFrame:
         """The rows of a gate, those over all strata with the verdict about all questions."""
+        trials, classes = models.trials, models.request.classes
         if beyond_counts(groups, classes):
             raise ValueError(
                 "gate: conditions on questions need success and failure, and the log has rewards "

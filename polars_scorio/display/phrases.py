@@ -17,7 +17,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.posterior import UNIFORM, QuestionPrior
-from polars_scorio.study.request import InferenceOptions, prior_of, read_prior
+from polars_scorio.study.request import InferenceChoice, InferenceOptions, read_prior
 
 MISSING = "\N{EN DASH}"
 _WEIGHTS = 8  # of strata, which a line can list
@@ -125,7 +125,8 @@ def inference_words(
     of the whole benchmark.
     """
     (chosen, earlier), target = read_prior(options.get("prior")), options.get("target")
-    kinds = {metric: prior_of(metric, chosen, target or "benchmark") for metric in metrics}
+    choice = InferenceChoice(chosen, target=target or "benchmark")
+    kinds = {metric: choice.prior_of(metric) for metric in metrics}
     first = chosen if chosen in kinds.values() or not kinds else next(iter(kinds.values()))
     words = [prior_words(first)]
     for kind in dict.fromkeys(kind for kind in kinds.values() if kind != first):

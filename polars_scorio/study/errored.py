@@ -43,7 +43,6 @@ class ErroredLog:
     trials: Trials  # of the log that was counted
     worst: Category
     best: Category
-    counted: bool  # whether the counts are in memory
 
     @classmethod
     def from_log(
@@ -57,10 +56,10 @@ class ErroredLog:
             if refused := [row for row in BRACKETS if row.when(asked)]:
                 raise refused[0].error(metric.name)
         worst, best = extreme_categories(trials, metrics)
-        plan, counted = counts_plan(trials), False
-        if isinstance(log, Study):
-            plan, counted = plan.collect(engine=trials.engine).lazy(), True
-        return cls(plan, replace(trials, roles=roles), worst, best, counted)
+        plan = counts_plan(trials)
+        if trials.study is not None:
+            plan = plan.collect(engine=trials.engine).lazy()
+        return cls(plan, replace(trials, roles=roles), worst, best)
 
     @property
     def roles(self) -> Roles:
@@ -121,7 +120,7 @@ class ErroredLog:
             log = replace(self, counts=counts.lazy())
             return make(log.filled_logs(each=each, baseline=baseline))
 
-        if self.counted:
+        if self.trials.study is not None:  # the counts are in memory
             return made(self.counts.collect()).lazy()
         return WholePlan(self.counts).then(made, schema(), filters=False).plan()
 

@@ -231,7 +231,6 @@ class GateRules:
     must_pass: Cases | None = None
     quarantine: Cases | None = None
     options: SequentialOptions  # of comparisons too
-    tested: bool = True  # whether it says what tests of the log find
 
     @classmethod
     def from_options(
@@ -385,9 +384,21 @@ class InferenceChoice:
         """Whether the numbers of a metric are no posterior means."""
         return self.inferring is not None or self.prior_of(metric, view) is None
 
-    def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
-        """The prior of each question behind the numbers of a metric; None: they are calibrated."""
-        return prior_of(metric, self.prior, self.target, view, per_question=self.per_question)
+    def prior_of(self, metric: Metric, view: View | None = None) -> QuestionPrior | None:
+        """The prior of each question behind the numbers of a metric; None: they are calibrated.
+
+        If nobody named one, posterior means have the uniform one; single questions that of the
+        population, as have posterior means and blends without a range about a population.
+        """
+        if metric.looks_at != "outcomes" or view == "rewards":
+            return None
+        if self.prior is not None:
+            return self.prior
+        if self.target == "population":
+            return None if metric.calibrated and not metric.unbounded else "population"
+        if not metric.calibrated:
+            return UNIFORM
+        return "population" if self.per_question else None
 
 
 def read_prior(prior: object) -> tuple[QuestionPrior | None, Frame | None]:
@@ -407,30 +418,6 @@ def read_prior(prior: object) -> tuple[QuestionPrior | None, Frame | None]:
         'prior must be "uniform", "population", a pair (alpha, beta) of positive numbers or a '
         f"Polars frame of prior trials, got {value_text(prior)}{hint}"
     )
-
-
-def prior_of(
-    metric: Metric,
-    chosen: QuestionPrior | None,
-    target: Target = "benchmark",
-    view: View | None = None,
-    *,
-    per_question: bool = False,
-) -> QuestionPrior | None:
-    """The prior of each question behind the numbers of a metric; None: they are calibrated.
-
-    If nobody named one, posterior means have the uniform one; single questions that of the
-    population, as have posterior means and blends without a range about a population.
-    """
-    if metric.looks_at != "outcomes" or view == "rewards":
-        return None
-    if chosen is not None:
-        return chosen
-    if target == "population":
-        return None if metric.calibrated and not metric.unbounded else "population"
-    if not metric.calibrated:
-        return UNIFORM
-    return "population" if per_question else None
 
 
 MetricT = TypeVar("MetricT", bound=Metric)
