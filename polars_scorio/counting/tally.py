@@ -503,7 +503,7 @@ class _OnePass:
         earlier = _earlier_groups(self.trials, self.prior, self.earlier)
         return pl.concat([grouped, earlier], how="diagonal")
 
-    @property
+    @cached_property
     def _fault_columns(self) -> list[str]:
         """The columns of a question that say what is wrong with it."""
         sums = [ROWS, DIGEST] if self.trials.sums_ids else []  # for the second look
