@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -55,7 +55,7 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Family, Scope
 from polars_scorio.maths.ranks import leading_chances, rank_ranges, selected_tail, shrunk_scores
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
+from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import spoken_plan
 from polars_scorio.study.report import curve_columns, with_curves
@@ -181,18 +181,15 @@ def _rank_bracket(
         rows = collected_together(
             order(log, errored.roles, chances=chances and alone) for log in logs[:2]
         )
-        first, keys = rows[0], errored.row_keys(rows[0].columns)
-        merged = bracketed(rows, keys, "estimate" if "estimate" in first.columns else "mu")
+        first, trials = rows[0], errored.trials
+        merged = bracketed(rows, trials, "estimate" if "estimate" in first.columns else "mu")
         if alone:
             return merged
         compared = collected_together(pairs(log, errored.roles) for log in logs)
-        decided = bracketed(compared, errored.row_keys(compared[0].columns), "diff")
-        return _with_decided_places(merged.with_columns(first["rank"]), decided, errored.trials)
+        decided = bracketed(compared, trials, "diff")
+        return _with_decided_places(merged.with_columns(first["rank"]), decided, trials)
 
-    def schema() -> Mapping[str, pl.DataType]:
-        return {**errored.schema(order), **BRACKET}
-
-    return errored.rows(make, schema, each=True)
+    return errored.rows(make, order, each=True)
 
 
 def _with_decided_places(ranks: pl.DataFrame, pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:

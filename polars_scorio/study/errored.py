@@ -109,12 +109,12 @@ class ErroredLog:
     def rows(
         self,
         make: Callable[[list[Study]], pl.DataFrame],
-        schema: Callable[[], Mapping[str, pl.DataType]],
+        ask: Callable[[Log, Roles], pl.LazyFrame],
         *,
         each: bool = False,
         baseline: Category | None = None,
     ) -> pl.LazyFrame:
-        """The rows that are made of all filled logs."""
+        """The rows that are made of all filled logs, with the columns of what is asked of each."""
 
         def made(counts: pl.DataFrame) -> pl.DataFrame:
             log = replace(self, counts=counts.lazy())
@@ -122,7 +122,9 @@ class ErroredLog:
 
         if self.trials.study is not None:  # the counts are in memory
             return made(self.counts.collect()).lazy()
-        return WholePlan(self.counts).then(made, schema(), filters=False).plan()
+        # The columns follow without a look at the outcomes.
+        schema = ask(self.filled(pl.lit(value=False)), self.roles).collect_schema()
+        return WholePlan(self.counts).then(made, {**schema, **BRACKET}, filters=False).plan()
 
     def bracket(
         self,
@@ -136,21 +138,9 @@ class ErroredLog:
 
         def make(logs: list[Study]) -> pl.DataFrame:
             rows = collected_together(ask(log, self.roles) for log in logs)
-            return bracketed(rows, self.row_keys(rows[0].columns), number)
+            return bracketed(rows, self.trials, number)
 
-        def schema() -> Mapping[str, pl.DataType]:
-            return {**self.schema(ask), **BRACKET}
-
-        return self.rows(make, schema, each=each, baseline=baseline)
-
-    def schema(self, ask: Callable[[Log, Roles], pl.LazyFrame]) -> Mapping[str, pl.DataType]:
-        """The columns of an analysis, without a look at the outcomes."""
-        return ask(self.filled(pl.lit(value=False)), self.roles).collect_schema()
-
-    def row_keys(self, columns: Sequence[str]) -> list[str]:
-        """The columns that distinguish the rows of an analysis."""
-        named = (*self.trials.keys, "metric", "k", "t", "model_a", "model_b")
-        return [name for name in named if name in columns]
+        return self.rows(make, ask, each=each, baseline=baseline)
 
     def with_errors(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """The rows of a report with the number of errored trials of each, over strata too."""
@@ -237,12 +227,13 @@ def _failed_category(dtype: pl.DataType, successes: Sequence[Category]) -> Categ
     return failures[0]
 
 
-def bracketed(rows: Sequence[pl.DataFrame], keys: Sequence[str], number: str) -> pl.DataFrame:
+def bracketed(rows: Sequence[pl.DataFrame], trials: Trials, number: str) -> pl.DataFrame:
     """Rows of filled logs as one: intervals reach from the least of their ends to the most.
 
     What all logs agree on is kept, all else is null; `LEAST` and `MOST` are their `number`.
     """
-    schema = rows[0].schema
+    schema, named = rows[0].schema, (*trials.keys, "metric", "k", "t", "model_a", "model_b")
+    keys = [name for name in named if name in schema]
     # Answers to "how far" are those that hold in all logs.
     far = {"lo": "min", "first_to": "min", "gain_to": "min", "hi": "max", "last_from": "max",
            "loss_from": "max", "pvalue_pass": "max", "pvalue_fail": "max"}  # fmt: skip
@@ -265,5 +256,5 @@ def bracketed(rows: Sequence[pl.DataFrame], keys: Sequence[str], number: str) ->
 
     each = pl.concat(rows).group_by(keys, maintain_order=True)
     ends = pl.col(number).min().alias(LEAST), pl.col(number).max().alias(MOST)
-    named = [merged(name) for name in schema if name not in keys]
-    return each.agg(*named, *ends).select(*schema, *BRACKET)
+    numbers = [merged(name) for name in schema if name not in keys]
+    return each.agg(*numbers, *ends).select(*schema, *BRACKET)
