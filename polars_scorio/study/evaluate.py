@@ -226,7 +226,8 @@ class Evaluated:
 
     def rows(self, columns: ReportColumns) -> pl.DataFrame:
         """The rows of a report, group after group, with their keys."""
-        return self.keys[self._rows(columns)[GROUP]].hstack(self._rows(columns).drop(GROUP))
+        rows = self._rows(columns)
+        return self.keys[rows[GROUP]].hstack(rows.drop(GROUP))
 
     def lists(self, columns: ReportColumns) -> pl.DataFrame:
         """The keys of all groups, with the rows of a report in a list."""
