@@ -437,6 +437,11 @@ def group_plan(
     return plan.kept_by(trials.study, trials.roles, key)
 
 
+def question_rows(groups: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
+    """A row for each of the `QUESTIONS` of some groups, beside columns of the group."""
+    return groups.select(*columns, QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
+
+
 @dataclass(frozen=True, eq=False)  # no slots: the columns are kept
 class _OnePass:
     """From rows to questions, to groups, and one check at the end of it."""

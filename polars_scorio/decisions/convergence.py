@@ -21,7 +21,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, result_schema
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, Sequences
+from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, Sequences, question_rows
 from polars_scorio.decisions.models import (
     aligned_questions,
     metric_of,
@@ -148,9 +148,8 @@ def _ordered_request(
 
 def _ordered_sequences(groups: pl.DataFrame, question: str) -> pl.DataFrame:
     """The questions of some groups that have trials, by group and question."""
-    rows = groups.select(QUESTIONS).with_row_index(":group").explode(QUESTIONS, **AS_ROWS)
-    scored = rows.unnest(QUESTIONS).filter(pl.col(SEQUENCE).list.len() > 0)
-    return scored.sort(":group", question)
+    rows = question_rows(groups, pl.int_range(pl.len()).alias(":group"))
+    return rows.filter(pl.col(SEQUENCE).list.len() > 0).sort(":group", question)
 
 
 def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:

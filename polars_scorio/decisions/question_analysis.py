@@ -15,7 +15,7 @@ from polars_scorio.arguments import (
     check_confidence,
 )
 from polars_scorio.counting.categories import counted_classes
-from polars_scorio.counting.checks import AS_ROWS, WholePlan
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import (
     CLUSTER,
     Log,
@@ -25,7 +25,7 @@ from polars_scorio.counting.log import (
     result_schema,
 )
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, group_plan
+from polars_scorio.counting.tally import QUESTIONS, group_plan, question_rows
 from polars_scorio.decisions.models import aligned_questions, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.credit_numbers import Measurement
@@ -103,13 +103,8 @@ class StratumQuestions:
 
 def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -> pl.DataFrame:
     """A row for each question with an outcome and each model, ascending."""
-    return (
-        groups.select(pl.int_range(pl.len()).alias(_MODEL), QUESTIONS)
-        .explode(QUESTIONS, **AS_ROWS)
-        .unnest(QUESTIONS)
-        .filter(pl.sum_horizontal(columns) > 0)
-        .sort(*order, _MODEL)
-    )
+    rows = question_rows(groups, pl.int_range(pl.len()).alias(_MODEL))
+    return rows.filter(pl.sum_horizontal(columns) > 0).sort(*order, _MODEL)
 
 
 def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> UnitOutcomes:

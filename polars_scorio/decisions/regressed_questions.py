@@ -65,7 +65,6 @@ class SuccessCounts:
         columns = classes.columns()
         flat = (
             groups.select(pl.int_range(pl.len()).alias(_PLACE), QUESTIONS)
-            .filter(pl.col(QUESTIONS).is_not_null())
             .explode(QUESTIONS, **AS_ROWS)
             .unnest(QUESTIONS)
             .select(

@@ -42,7 +42,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import kept_words
-from polars_scorio.counting.tally import QUESTIONS
+from polars_scorio.counting.tally import QUESTIONS, question_rows
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.from_text import check_metrics
 from polars_scorio.metrics.metric import INFINITE, NUMBERS, Metric
@@ -542,10 +542,7 @@ def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFram
     """The check of groups whose clusters are a sample, a step of a `WholePlan`."""
 
     def check(groups: pl.DataFrame) -> pl.DataFrame:
-        rows = (
-            groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
-        )
-        scored = rows.filter(pl.sum_horizontal(counts) > 0)
+        scored = question_rows(groups, *trials.groups).filter(pl.sum_horizontal(counts) > 0)
         sizes = scored.group_by(*trials.groups, CLUSTER).agg(pl.len().alias(_SIZE))
         size, number = pl.col(_SIZE), pl.col(_SIZE).cast(pl.Float64)
         largest = (

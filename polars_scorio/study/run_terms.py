@@ -18,7 +18,7 @@ import scipy
 
 from polars_scorio.arguments import CONFIDENCE
 from polars_scorio.counting.categories import Classes, Need, counted_classes
-from polars_scorio.counting.checks import AS_ROWS, WholePlan
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import (
@@ -27,7 +27,7 @@ from polars_scorio.counting.run_bits import (
     kept_words,
     run_ids,
 )
-from polars_scorio.counting.tally import QUESTIONS, class_members
+from polars_scorio.counting.tally import class_members, question_rows
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
 from polars_scorio.maths.exchangeability import Flags
@@ -375,8 +375,7 @@ def _group_tables(
     """The table of each group; one over all strata has those of its model."""
     trials = evaluated.request.trials
     question = trials.question.name
-    asked = evaluated.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
-    asked = asked.unnest(QUESTIONS)
+    asked = question_rows(evaluated.groups, *trials.groups)
     if question in asked.columns:  # models may be compared on the questions that they share
         kept = _keyed_parts(asked, trials.groups)
         tables = {
