@@ -260,12 +260,15 @@ class Subgroups(Generic[GroupsT_co]):
         return np.asarray(self.size**2 / squares)
 
     def variance(self, groups: QuestionGroups, values: Floats) -> Floats:
-        """`clustered_variance` of group means, by group and state; 0 without larger clusters."""
-        owners, rows = self.owner[self.states.group], values[self.pair_places(groups)]
-        variances, number = clustered_variance(
-            rows, self.states.group, owners, self.groups, self.states.questions
-        )
-        return np.where(number < self.size, variances, 0.0)
+        """Variance of the mean of each group over its clusters, (G,); 0 without larger ones."""
+        # ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``, NaN for one cluster: E. Miller
+        # (2024), arXiv:2411.00640. `values` are those of each pair of a group and a state.
+        number, size, means = self.number, self.states.size, self.means(groups, values)
+        mean = np.bincount(self.owner, size * means, self.groups) / self.size
+        sums = size * (means - mean[self.owner])
+        total = np.bincount(self.owner, sums**2, self.groups) / self.size**2
+        factor = np.where(number > 1, number / np.maximum(number - 1, 1), np.nan)
+        return np.where(number < self.size, factor * total, 0.0)
 
     def means(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Mean over the questions of each cluster, shape (C,); arguments as for `variance`."""
@@ -298,21 +301,3 @@ class Subgroups(Generic[GroupsT_co]):
         sums = np.bincount(self.owner, weight * self.states.sum_questions(values))
         whole = np.bincount(self.owner, self.weight * self.states.size)
         return np.asarray(sums / whole**power, dtype=np.float64)
-
-
-def clustered_variance(
-    values: Floats, cluster: Ints, group: Ints, groups: int, questions: Ints | None = None
-) -> tuple[Floats, Ints]:
-    """Variance of a mean over questions in clusters, and K, the number of clusters, (G,) each."""
-    # ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``, NaN for one cluster: E. Miller
-    # (2024), arXiv:2411.00640. `questions` (default 1) of its cluster stand behind a row.
-    each = np.ones(values.size) if questions is None else questions
-    size = np.bincount(group, each, groups)
-    mean = np.bincount(group, each * values, groups) / size
-    distinct, first, index = np.unique(cluster, return_index=True, return_inverse=True)
-    owner = group[first]
-    sums = np.bincount(index, each * (values - mean[group]), distinct.size)
-    clusters = np.bincount(owner, minlength=groups)
-    total = np.bincount(owner, sums**2, groups) / size**2
-    factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)
-    return factor * total, clusters

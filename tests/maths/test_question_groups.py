@@ -12,7 +12,6 @@ from polars_scorio.maths.questions import (
     QuestionGroups,
     States,
     Subgroups,
-    clustered_variance,
     question_pairs,
 )
 from tests.made_logs import law
@@ -57,18 +56,33 @@ def test_sums_are_those_of_the_questions(rows):
 # Variances by clusters of questions, and how many equal clusters unequal ones count as.
 
 
-def test_clusters_of_one_question_have_the_variance_of_a_sample():
+def in_clusters(cluster):
+    """Four questions that differ, each twice, in clusters."""
+    counts, one = np.repeat(np.eye(4, dtype=int), 2, axis=0), np.ones(8, dtype=int)
+    every = counts, 0 * counts, 0 * one
+    return States.tally(*every, one, 1), Subgroups.tally(*every, np.array(cluster), one, 1)
+
+
+def test_clusters_of_copies_have_the_variance_of_a_sample():
     values = np.array([0.1, 0.7, 0.4, 0.9])
-    variance, clusters = clustered_variance(values, np.arange(4), np.zeros(4, dtype=int), 1)
-    assert variance[0] == pytest.approx(values.var(ddof=1) / 4, rel=1e-14)
-    assert clusters[0] == 4
+    states, clustered = in_clusters([0, 0, 1, 1, 2, 2, 3, 3])
+    found = clustered.variance(states, values)
+    assert found == pytest.approx(values.var(ddof=1) / 4, rel=1e-14)
+
+
+def test_clusters_of_unequal_size_sum_their_distances():
+    # Questions by state: the rows of an identity matrix ascend from the last.
+    values = np.array([0.9, 0.4, 0.7, 0.1])
+    states, clustered = in_clusters([0, 0, 0, 1, 1, 1, 1, 2])
+    away = np.repeat(values[::-1], 2) - values.mean()
+    sums = np.array([away[:3].sum(), away[3:7].sum(), away[7]])
+    found = clustered.variance(states, values)
+    assert found == pytest.approx(3 / 2 * (sums**2).sum() / 64, rel=1e-13)
 
 
 def test_a_single_cluster_has_no_variance():
-    nothing = np.zeros(3, dtype=int)
-    variance, clusters = clustered_variance(np.array([0.1, 0.7, 0.4]), nothing, nothing, 1)
-    assert np.isnan(variance[0])
-    assert clusters[0] == 1
+    states, clustered = in_clusters([5] * 8)
+    assert np.isnan(clustered.variance(states, np.array([0.1, 0.7, 0.4, 0.9])))
 
 
 def test_unequal_clusters_count_as_fewer():
