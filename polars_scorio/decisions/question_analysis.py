@@ -32,7 +32,7 @@ from polars_scorio.maths.credit_numbers import Measurement
 from polars_scorio.maths.credits import fixed_gains
 from polars_scorio.maths.interval import Weighted
 from polars_scorio.maths.pooled_moments import WeightedPopulations
-from polars_scorio.maths.populations import CORRELATIONS
+from polars_scorio.maths.populations import CORRELATIONS, fixed_populations
 from polars_scorio.maths.posteriors import Pooled, beta_interval
 from polars_scorio.maths.power import difficulty_shares, removable_share
 from polars_scorio.maths.questions import States
@@ -328,7 +328,7 @@ def _rate_numbers(fitted: States, w: Floats, confidence: float) -> list[Floats]:
 
 def _correlation_numbers(among: WeightedPopulations, confidence: float) -> list[float]:
     """Mean over the populations, and its interval up to where other ones are nearer."""
-    weight, values = among.weight, among.correlation
+    weight, values = among.weight, fixed_populations().correlation[among.live.places]
     mu = np.array(weight @ values)
     sigma = np.sqrt(weight @ (values - mu) ** 2)
     lo, hi = (float(each) for each in beta_interval(mu, sigma, confidence, (0.0, 1.0)))

@@ -132,7 +132,8 @@ def best_variances(
         correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
         draw = fixed_gains(all_success(k))
         draw = draw if upper is None else EndDraw(draw, upper=not upper)
-        staying = MeanNoise(*np.concatenate([mean_noises(each, [draw]) for each in asked], axis=1))
+        noises = [mean_noises(each.questions, [draw]) for each in asked]
+        staying = MeanNoise(*np.concatenate(noises, axis=1))
         means = [[each.mean(one) for one in state_estimates(each.states, draw)] for each in asked]
         stay, rise = np.tensordot(gaps, means, 1)
         mean_noise = _combined_noise(staying, gaps, correlations)

@@ -183,7 +183,7 @@ def blend_estimate(asked: Weighted, blended: BlendOfMeans) -> Estimate:
     # To first order a blend is a weighted sum of its metrics, itself a credit.
     draws, size = [fixed_gains(blended.x), fixed_gains(blended.y)], asked.effective
     means = [asked.mean(state_estimates(asked.states, draw)[0]) for draw in draws]
-    expected = mean_noises(asked, draws).mean
+    expected = mean_noises(asked.questions, draws).mean
     # One more question, as the populations expect it: no mean is zero then.
     centre = [(size * u + m) / (size + 1) for u, m in zip(means, expected, strict=True)]
     numbers = np.full((4, size.size), np.nan)
@@ -191,7 +191,7 @@ def blend_estimate(asked: Weighted, blended: BlendOfMeans) -> Estimate:
         if not np.isnan(first + second):
             linear = fixed_gains(first * blended.x + second * blended.y)
             alone = Weighted(asked.states.of_groups(np.array([group])))
-            numbers[:, group] = [each.item() for each in mean_noises(alone, [linear])]
+            numbers[:, group] = [each.item() for each in mean_noises(alone.questions, [linear])]
     variance, factor, *_ = numbers
     value = blend_means(means[0], means[1], blended.powers)
     mean = blend_means(expected[0], expected[1], blended.powers)

@@ -383,8 +383,10 @@ def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
     held = [kind for kind in held if kind != "unmixed" or not shared[kind][0]]
     if not held or least > _MOST_TRIALS:
         return result
-    lengths = np.unique(ended[0])[:_MOST_LENGTHS].tolist()
-    draws = [_drawn_successes(n, c, questions, g) for g in lengths]
+    draws = [
+        (int(questions[n == length].sum()), _drawn_successes(n, c, questions, length))
+        for length in np.unique(ended[0])[:_MOST_LENGTHS].tolist()
+    ]
     chances = {kind: _stop_chances(kind, draws, least) for kind in named}
     rarest, kind = min((float(chances[kind][shared[kind][0]]), named.index(kind)) for kind in held)
     every = np.concatenate([*chances.values()])
@@ -403,32 +405,25 @@ _STOPS: dict[str, Callable[[Ints, Ints], Ints]] = {
 }
 
 
-class _ThinnedQuestions(NamedTuple):
-    """Questions of one length, and draws of as many trials from the longer ones."""
-
-    size: int
-    questions: int  # of this length
-    longer: Floats  # expected number of longer ones with 0, 1, ... successes
-
-
-def _drawn_successes(n: Ints, c: Ints, questions: Ints, size: int) -> _ThinnedQuestions:
-    """The draws from the questions with more trials than `size`."""
+def _drawn_successes(n: Ints, c: Ints, questions: Ints, size: int) -> Floats:
+    """Expected numbers of longer questions with 0, 1, ... successes in a draw of `size` trials."""
     longer, wanted = n > size, np.arange(size + 1)
     total, successes = n[longer, None], c[longer, None]
     ways = log_choose(successes, wanted) + log_choose(total - successes, size - wanted)
     chances = np.exp(ways - log_choose(total, np.full(1, size)))
-    return _ThinnedQuestions(
-        size, int(questions[n == size].sum()), np.asarray(questions[longer] @ chances)
-    )
+    return np.asarray(questions[longer] @ chances)
 
 
-def _stop_chances(kind: str, draws: Sequence[_ThinnedQuestions], least: int) -> Floats:
-    """Chances under the null that all short questions share the value 0, 1, ..., `least`."""
+def _stop_chances(kind: str, draws: Sequence[tuple[int, Floats]], least: int) -> Floats:
+    """Chances under the null that all short questions share the value 0, 1, ..., `least`.
+
+    `draws` say how many questions have a length, and what as many trials of longer ones hold.
+    """
     values = np.arange(1 if kind == "unmixed" else least + 1)
     logs = np.zeros(values.size)
-    for size, short, longer in draws:
-        successes = np.arange(size + 1)
-        of_draw = _STOPS[kind](np.full(size + 1, size), successes)
+    for short, longer in draws:
+        successes = np.arange(longer.size)
+        of_draw = _STOPS[kind](np.full_like(successes, successes[-1]), successes)
         agree = longer @ (of_draw[:, None] == values)
         short_ones = np.full(1, short)
         every = log_choose(longer.sum() + short_ones, short_ones)

@@ -56,7 +56,7 @@ _DENSE = 0.2  # share of states that a group has, from which on matrices are den
 _Sums: TypeAlias = "Floats | scipy.sparse.csr_array"  # by group and state
 
 
-class _Questions(NamedTuple):
+class WeighedQuestions(NamedTuple):
     """Questions of some groups by state: R rows of one group, state and weight each."""
 
     n: Ints  # trials of each state, (S,)
@@ -87,7 +87,7 @@ class _Questions(NamedTuple):
         largest[present] = np.maximum.reduceat(each, first)
         return largest
 
-    def blocks(self) -> list[tuple[slice, _Questions]]:
+    def blocks(self) -> list[tuple[slice, WeighedQuestions]]:
         """The questions in blocks of groups with bounded memory, each with its own states."""
         ends, start, parts = np.searchsorted(self.group, np.arange(self.groups + 1)), 0, []
         while start < self.groups:
@@ -97,7 +97,7 @@ class _Questions(NamedTuple):
             place, state = distinct_rows([self.n[self.state[rows]], self.state[rows]])
             first = self.state[rows][place]
             of_rows = self.group[rows] - start, state, self.number[rows], self.weight[rows]
-            part = _Questions(self.n[first], self.c[first], *of_rows, stop - start)
+            part = WeighedQuestions(self.n[first], self.c[first], *of_rows, stop - start)
             parts.append((slice(start, stop), part))
             start = stop
         return parts
@@ -111,18 +111,20 @@ class Weighted:
     strata: Subgroups[States] | None = None  # which weigh the same; None: all questions do
 
     @cached_property
-    def questions(self) -> _Questions:
+    def questions(self) -> WeighedQuestions:
         """The questions by state and weight."""
         states, strata = self.states, self.strata
         counted = states.n, states.counts[:, 1]
         if strata is None:
             one = 1.0 / states.size[states.group]
             number = states.questions.astype(np.float64)
-            return _Questions(*counted, states.group, states.state, number, one, states.groups)
+            return WeighedQuestions(
+                *counted, states.group, states.state, number, one, states.groups
+            )
         parts = strata.states
         number, weight = parts.questions.astype(np.float64), strata.shares[parts.group]
         group = strata.owner[parts.group]
-        return _Questions(*counted, group, parts.state, number, weight, states.groups)
+        return WeighedQuestions(*counted, group, parts.state, number, weight, states.groups)
 
     @cached_property
     def effective(self) -> Floats:
@@ -162,13 +164,8 @@ class MeanNoise(NamedTuple):
     rest: Floats  # complement of the mean
 
 
-def mean_noises(asked: Weighted, draws: Sequence[GainsOf]) -> MeanNoise:
+def mean_noises(every: WeighedQuestions, draws: Sequence[GainsOf]) -> MeanNoise:
     """Variance of the means of D metrics that are a credit, (D, G): they share most work."""
-    return _noises_of_means(asked.questions, draws)
-
-
-def _noises_of_means(every: _Questions, draws: Sequence[GainsOf]) -> MeanNoise:
-    """The variances, from the questions by state."""
     results = np.full((4, every.groups, len(draws)), np.nan)
     for groups, questions in every.blocks():
         evidence = _Evidence(questions)
@@ -190,7 +187,7 @@ def expected_correlations(asked: Weighted) -> Floats:
 class _Evidence:
     """Some groups, with the weights of the populations that their counts leave."""
 
-    def __init__(self, questions: _Questions) -> None:
+    def __init__(self, questions: WeighedQuestions) -> None:
         self.questions = questions
         self.powers = {power: questions.sums(power) for power in (0, 1, 2, 4)}
         self._first = StateChances(questions.n[:_STATES], questions.c[:_STATES])
@@ -399,7 +396,7 @@ class Estimate(NoisyMean):
 
 def credit_estimates(asked: Weighted, draws: Sequence[GainsOf]) -> Estimate:
     """Estimates of D metrics that are a credit, about these questions, (D, G)."""
-    noises = mean_noises(asked, draws)
+    noises = mean_noises(asked.questions, draws)
     each = [asked.mean(np.stack(state_estimates(asked.states, gains))) for gains in draws]
     estimate, rest = np.stack(each, axis=1)
     for place, gains in enumerate(draws):
@@ -424,8 +421,8 @@ def expected_effective(number: Floats, rate: float) -> float:
     """Effective questions of a mean of successes, from questions with 0, 1, ..., n of them."""
     size, c = number.sum(), np.arange(number.size)
     weight = np.full(number.size, 1 / size)
-    asked = _Questions(np.full_like(c, c[-1]), c, 0 * c, c, number, weight, 1)
-    noise, estimate = _noises_of_means(asked, [fixed_gains(any_success(1))]), np.array([[rate]])
+    asked = WeighedQuestions(np.full_like(c, c[-1]), c, 0 * c, c, number, weight, 1)
+    noise, estimate = mean_noises(asked, [fixed_gains(any_success(1))]), np.array([[rate]])
     return Estimate.from_noise(estimate, 1 - estimate, noise, size).effective.item()
 
 

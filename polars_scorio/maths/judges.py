@@ -297,7 +297,7 @@ def _verdict_noise(
         return np.diff(corrected_credit(credit_of(gains(n)), sensitivity, specificity))
 
     if tail is None:
-        noise = mean_noises(Weighted(states), [corrected_gains])
+        noise = mean_noises(Weighted(states).questions, [corrected_gains])
         return np.ravel(noise.variance * noise.factor)
     values = _state_credits(states, gains, sensitivity, specificity)
     mean = states.mean(values)

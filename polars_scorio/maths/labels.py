@@ -117,7 +117,7 @@ class _PostStratified:
         weighted = np.stack([log.sums(column / log.trials) for column in log.labels.T])
         judged = log.sums(log.verdicts / log.trials) / log.sums(np.ones_like(log.trials))
         # A verdict without trials has no weight; one without labels has no number.
-        confirmed, overruled = (_share_of(weighted[row + 1], weighted[row], 0.0) for row in (0, 2))
+        confirmed, overruled = (_share_of(weighted[row + 1], weighted[row]) for row in (0, 2))
         return cls(log, labels, weighted, judged, confirmed, overruled)
 
     @property
@@ -193,7 +193,7 @@ class _PostStratified:
             (1 - self.judged, self.overruled, 2),
         ):
             away = labels[:, column + 1] - m[group] * labels[:, column]
-            scale = _share_of(share, self.weighted[column], 0.0)
+            scale = _share_of(share, self.weighted[column])
             moved += np.where(labels[:, column] > 0, scale[group] * away, 0.0)
         return moved
 
@@ -221,10 +221,9 @@ def _sampling_variance(share: Floats, some: Floats, every: Floats) -> Floats:
     return np.asarray(share * (1 - share) / some * np.maximum(1 - some / every, 0))
 
 
-def _share_of(part: Floats, whole: Floats, without: Floats | float) -> Floats:
-    """Part over whole; `without` where the whole is 0."""
-    out = np.broadcast_to(without, whole.shape).astype(float)
-    return np.asarray(np.divide(part, whole, out=out, where=whole > 0), dtype=np.float64)
+def _share_of(part: Floats, whole: Floats) -> Floats:
+    """Part over whole; 0 where the whole is."""
+    return np.asarray(np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0))
 
 
 def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -15,12 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats, Ints, row_batches
-from polars_scorio.maths.populations import (
-    SHARES,
-    StateChances,
-    fixed_populations,
-    population_weights,
-)
+from polars_scorio.maths.populations import LivePopulations, StateChances, population_weights
 
 
 class Joint(NamedTuple):
@@ -57,10 +52,7 @@ class WeightedPopulations:
     """Populations, each a Beta mixed with the uniform distribution, with their weights."""
 
     weight: Floats  # (J,); sums to 1
-    kind: Ints  # place of the Beta distribution of each among `shape`, (J,)
-    share: Floats  # of the uniform distribution, which is the last of `shape`, (J,)
-    shape: Floats  # Beta parameters of failure and success, (B, 2)
-    correlation: Floats  # variance of its rates over that of a single trial, (J,)
+    live: LivePopulations
 
     @classmethod
     def from_counts(cls, counts: Ints, questions: Ints) -> WeightedPopulations:
@@ -69,21 +61,18 @@ class WeightedPopulations:
         order = np.lexsort(counts.T)
         logs = questions[order] @ StateChances(counts[order].sum(axis=1), counts[order, 1]).logs
         (weight,) = population_weights(logs[None])
-        live, fixed = np.flatnonzero(weight > _NEGLIGIBLE * weight.max()), fixed_populations()
-        kept, kind = np.unique(live % fixed.kinds, return_inverse=True)
-        shape = np.stack([fixed.b, fixed.a], axis=1)[np.append(kept, fixed.kinds)]
-        share = np.array(SHARES)[live // fixed.kinds]
-        return cls(weight[live] / weight[live].sum(), kind, share, shape, fixed.correlation[live])
+        live = np.flatnonzero(weight > _NEGLIGIBLE * weight.max())
+        return cls(weight[live] / weight[live].sum(), LivePopulations.from_places(live))
 
     def mixed(self, counts: Ints, moments: Credits) -> Credits:
         """Moments by population (J, S), from those by distribution, (B, S)."""
-        n, c = counts.sum(axis=1), counts[:, 1]
-        chances = StateChances(n, c).components_of(self.shape)
-        beta, uniform = (1 - self.share[:, None]) * chances.T[self.kind], chances.T[-1]
-        total = beta + self.share[:, None] * uniform
+        kind, share = self.live.kind, self.live.share[:, None]
+        chances = StateChances(counts.sum(axis=1), counts[:, 1]).components_of(self.live.shape)
+        beta, uniform = (1 - share) * chances.T[kind], chances.T[-1]
+        total = beta + share * uniform
         first = np.divide(beta, total, out=np.zeros_like(beta), where=total > 0)
         sides = (
-            (first, [each[self.kind] for each in moments]),
+            (first, [each[kind] for each in moments]),
             (1 - first, [each[-1:] for each in moments]),
         )
         x, y = (sum(part * of[row] for part, of in sides) for row in (0, 1))
@@ -129,9 +118,10 @@ def posterior_moments(
     # the states.
 
     def evaluate(rows: Ints) -> Credits:
-        nu = (among.shape[:, None, :] + rows[:, :2]).reshape(-1, 2)
-        of_each = moments(nu, np.tile(rows[:, -1], len(among.shape)))
-        shape = len(among.shape), len(rows)
+        parameters = among.live.shape
+        nu = (parameters[:, None, :] + rows[:, :2]).reshape(-1, 2)
+        of_each = moments(nu, np.tile(rows[:, -1], len(parameters)))
+        shape = len(parameters), len(rows)
         return among.mixed(rows[:, :2], Credits(*(each.reshape(shape) for each in of_each)))
 
     states = np.column_stack([counts, n])

@@ -151,7 +151,8 @@ class LivePopulations(NamedTuple):
     """Some of the 216 populations, and the Beta distributions that they mix."""
 
     places: Ints  # among the 216, (J,)
-    mass: Floats  # of the distributions on the rates, the last one uniform, (K + 1, 241)
+    shape: Floats  # of the distributions, the last one uniform: of failure and success, (K + 1, 2)
+    mass: Floats  # of these on the rates, (K + 1, 241)
     kind: Ints  # the distribution of each population
     share: Floats  # of questions with a rate of any size
 
@@ -160,8 +161,9 @@ class LivePopulations(NamedTuple):
         """Some populations."""
         fixed = fixed_populations()
         kept, kind = np.unique(places % fixed.kinds, return_inverse=True)
-        mass = fixed.mass[np.append(kept, fixed.kinds)]
-        return cls(places, mass, kind, np.array(SHARES)[places // fixed.kinds])
+        known = np.append(kept, fixed.kinds)
+        shape = np.stack([fixed.b[known], fixed.a[known]], axis=1)
+        return cls(places, shape, fixed.mass[known], kind, np.array(SHARES)[places // fixed.kinds])
 
 
 def population_weights(logs: Floats) -> Floats:

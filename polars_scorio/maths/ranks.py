@@ -9,6 +9,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.covariance import Paired
+from polars_scorio.maths.families import shared_error
 
 
 def rank_ranges(better: Ints, worse: Ints, here: Mask) -> tuple[Ints, Ints]:
@@ -161,9 +162,8 @@ def _share_of_spread(spread: Floats, noise: Floats) -> Floats:
 
 def selected_tail(candidates: Ints, confidence: float) -> Floats:
     """Chance below the lower end of the interval of the leader of L candidates."""
-    # ``1 - (1 - d)**(1 / L)``, ``d = (1 - confidence) / 2``, as in `families.sidak_critical`: the
-    # lower ends of L candidates hold at once. Selection never makes the upper end worse.
-    return np.asarray(-np.expm1(np.log1p(-(1 - confidence) / 2) / candidates))
+    # The lower ends of L candidates hold at once. Selection never makes the upper end worse.
+    return shared_error(candidates, (1 + confidence) / 2)
 
 
 def shrunk_scores(mu: Floats, sigma: Floats, share: Floats) -> Floats:

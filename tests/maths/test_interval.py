@@ -118,9 +118,9 @@ def test_other_groups_and_metrics_change_nothing_beyond_rounding(several):
     c = np.concatenate([log[1] for log in several])
     group = np.repeat(np.arange(len(several)), [len(log[0]) for log in several])
     draws = [fixed_gains(GAINS[name](k)) for _, _, name, k in several]
-    together = mean_noises(asked(n, c, group=group), draws)
+    together = mean_noises(asked(n, c, group=group).questions, draws)
     for place, (of_log, draw) in enumerate(zip(several, draws, strict=True)):
-        alone = mean_noises(asked(of_log[0], of_log[1]), [draw])
+        alone = mean_noises(asked(of_log[0], of_log[1]).questions, [draw])
         for both, one in zip(together, alone, strict=True):
             assert both[place, place] == pytest.approx(one.item(), rel=1e-11)
 

@@ -100,7 +100,8 @@ def test_the_best_of_k_equals_plain_loops(k, upper):
         below = COUNTS[:, : step + 1].sum(axis=1)
         group = zip(COUNTS.sum(axis=1).tolist(), below.tolist(), QUESTIONS.tolist(), strict=True)
         asked = Weighted(states_of([*group]))
-        price, noisy = mean_noises(asked, [gains]), credit_estimates(asked, [gains])
+        price = mean_noises(asked.questions, [gains])
+        noisy = credit_estimates(asked, [gains])
         numbers = noisy.estimate, price.mean, price.variance, price.factor
         staying.append(tuple(each.item() for each in numbers))
         rho += gap * expected_correlations(asked)[0]
