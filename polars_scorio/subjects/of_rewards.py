@@ -160,12 +160,7 @@ class RewardSums(ViewSubject):
         )
         keys = [PREFIX, GROUP, _PLACE]
         trials = prefixes.select(*keys, CATEGORY).explode(CATEGORY, **AS_ROWS)
-        sums = trials.group_by(keys).agg(
-            pl.len().cast(pl.Int64).alias(ROWS),
-            pl.lit(0).alias(MISSING),
-            *over_trials(reward_numbers(self, counted=False)),
-        )
-        questions = sums.with_columns(**reward_moments(self), **{last: sure_successes(self)})
+        questions = _summed_trials(self, trials, keys).with_columns(**{last: sure_successes(self)})
         columns = [*self.columns, first, last, DROPPED]
         return (
             questions.with_columns(
@@ -422,6 +417,13 @@ def reward_moments(asked: RewardSums) -> dict[str, pl.Expr]:
     }
 
 
+def _summed_trials(asked: RewardSums, trials: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """The sums and moments of the rewards of trials, none of which is missing, by some keys."""
+    rows = pl.len().cast(pl.Int64).alias(ROWS), pl.lit(0).alias(MISSING)
+    sums = trials.group_by(keys).agg(*rows, *over_trials(reward_numbers(asked, counted=False)))
+    return sums.with_columns(**reward_moments(asked))
+
+
 def _all_zero_or_one(asked: RewardSums) -> pl.Expr:
     """Whether all rewards of a question are 0 or 1, from their ends and sums."""
     # An integer q between 0 and 1/unit is one of the two if, and only if, q^2 = q/unit. The ends
@@ -524,11 +526,7 @@ def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
     _, exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))
     scaled = np.ldexp(flat.to_numpy(), -np.repeat(exponent, trials))
     rows = pl.LazyFrame({GROUP: np.repeat(group, trials), CATEGORY: scaled})
-    numbers = over_trials(reward_numbers(_SUMS, counted=False))
-    sums = rows.group_by(GROUP).agg(
-        pl.len().cast(pl.Int64).alias(ROWS), pl.lit(0).alias(MISSING), *numbers
-    )
-    moments = sums.with_columns(**reward_moments(_SUMS)).sort(GROUP).collect()
+    moments = _summed_trials(_SUMS, rows, [GROUP]).sort(GROUP).collect()
     mean, error = (
         np.ldexp(moments[column].to_numpy().astype(np.float64), exponent)
         for column in (MEAN_REWARD, REWARD_ERROR)
