@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,6 +27,13 @@ def weight_range(w: Floats) -> float:
         low, high = float(w.min()), float(w.max())
         raise ValueError(f"weights must lie less than 1.8e308 apart, got {low!r} and {high!r}")
     return width
+
+
+def known_ratio(part: ArrayLike, whole: ArrayLike, unknown: float = 0.0) -> Floats:
+    """Part over whole, broadcast together; `unknown` where the whole is not positive."""
+    some, every = np.broadcast_arrays(part, whole)
+    ratio: Floats = np.divide(some, every, out=np.full(every.shape, unknown), where=every > 0)
+    return ratio
 
 
 def row_slices(rows: int, columns: int) -> list[slice]:

@@ -15,6 +15,7 @@ from polars_scorio.maths.array_rows import (
     Floats,
     Ints,
     Mass,
+    known_ratio,
     require_weight_per_category,
     row_batches,
     weight_range,
@@ -203,7 +204,7 @@ def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k
     lower = power[:, :, 2 * k - 2 : k - 2 if k > 1 else None : -1]
     gain = np.einsum("sr,smr->sm", shared, lower - power[:, :, -1:])
     stays = power[:, :, k - 1]
-    weight = square[:, None] * np.divide(gain, stays, out=np.zeros_like(gain), where=stays > 0)
+    weight = square[:, None] * known_ratio(gain, stays)
     covariance: Floats = np.triu(stays.T @ weight)
     return covariance
 

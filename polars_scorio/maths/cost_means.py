@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, known_ratio
 from polars_scorio.maths.covariance import first_alike
 from polars_scorio.maths.posteriors import Target
 
@@ -130,10 +130,7 @@ def _centred_squares(squares: Floats, total: Floats, n: Floats | Ints) -> Floats
 
 def _per_pairs(products: Floats, n: Floats) -> Floats:
     """Sums of products of distances as variances of means; NaN for single trials."""
-    pairs = n * (n - 1)
-    known = np.broadcast_to(pairs > 0, products.shape)
-    means = np.divide(products, pairs, out=np.full(products.shape, np.nan), where=known)
-    return np.asarray(means)
+    return known_ratio(products, n * (n - 1), np.nan)
 
 
 EVEN = 8  # dimensions in which a lattice is better than random points
@@ -402,8 +399,7 @@ def dear_events(squares: Floats, owner: Ints, groups: int) -> Floats:
     """How many events make the noise of each group, from the squares of their parts in it."""
     squares = np.where(np.isfinite(squares), squares, 0.0)
     total, fourth = (np.bincount(owner, each, groups) for each in (squares, squares**2))
-    events = np.full(groups, np.inf)
-    return np.asarray(np.divide(total**2, fourth, out=events, where=fourth > 0))
+    return known_ratio(total**2, fourth, np.inf)
 
 
 def dear_critical(events: Floats, freedom: Floats, tail: Floats | float) -> Floats:
@@ -433,8 +429,7 @@ def _spread_between(
     parts = [_centred_sums(each, share, stratum, place) for each in (values.x, values.y)]
     home = stratum[of_unit]
     number = np.bincount(home)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(number > 1, number / (number - 1), np.nan)[home]
+    factor = known_ratio(number, number - 1, np.nan)[home]
     owner = group[of_unit]
     pairs = ((0, 0), (0, 1), (1, 1))
     variance = np.stack(

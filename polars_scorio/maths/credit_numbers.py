@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.array_rows import Floats, known_ratio
 from polars_scorio.maths.credits import (
     DrawBounds,
     EndDraw,
@@ -174,7 +174,7 @@ class BlendOfMeans:
         """Derivatives by both means; 0 by a mean of 0."""
         centre = np.stack([x, y])
         blend = np.prod(centre ** np.array(self.powers)[:, None], axis=0)
-        share = np.divide(blend, centre, out=np.zeros_like(centre), where=centre > 0)
+        share = known_ratio(blend, centre)
         return self.powers[0] * share[0], self.powers[1] * share[1]
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, known_ratio, row_slices
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
@@ -317,7 +317,7 @@ def _first_order(gains: GainsOf, n: Ints, c: Ints) -> Floats:
         (low, _), middle, (high, _) = (
             _credit_and_rest(x.ravel(), 1 - x.ravel(), drawn) for x in (p - step, p, p + step)
         )
-        slope = np.divide((high - low).reshape(p.shape), 2 * step, out=0 * p, where=step > 0)
+        slope = known_ratio((high - low).reshape(p.shape), 2 * step)
         numbers[:2, rows] = np.reshape(middle, (2, *p.shape)).mean(axis=2)
         noise = (slope**2 * p * (1 - p) / size).mean(axis=1)
         numbers[2, rows] = np.where(_FEWEST_DRAWS * drawn.size <= size[:, 0], noise, np.nan)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, known_ratio
 from polars_scorio.maths.credits import GainsOf, credit_of, mean_drawn_credit
 from polars_scorio.maths.interval import Weighted, mean_noises, plus_two
 from polars_scorio.maths.questions import States
@@ -41,8 +41,7 @@ class JudgeRates(NamedTuple):
     @property
     def observed(self) -> Floats:
         """The observed sensitivity and specificity; NaN without such answers."""
-        missing = np.full_like(self.labelled, np.nan)
-        return np.divide(self.kept, self.labelled, out=missing, where=self.labelled > 0)
+        return known_ratio(self.kept, self.labelled, np.nan)
 
     @property
     def labels(self) -> Floats:
@@ -99,7 +98,7 @@ def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
     m1 = np.where(here > 0, hits / np.maximum(here, 1), every)
     m0 = np.where(there > 0, rest / np.maximum(there, 1), every)
     total = judged * m1 + (1 - judged) * m0
-    rate = np.divide(judged * m1, total, out=np.zeros_like(total), where=total > 0)
+    rate = known_ratio(judged * m1, total)
     # Half a label of each kind is added: shares of 0 and 1 have a variance too.
     p1, p0 = (hits + 0.5) / (here + 1), (rest + 0.5) / (there + 1)
     smooth = judged * p1 + (1 - judged) * p0
@@ -107,7 +106,7 @@ def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
     variance = p0**2 * p1 * (1 - p1) / np.maximum(here, 1)
     variance = slope**2 * (variance + p1**2 * p0 * (1 - p0) / np.maximum(there, 1))
     spread = judged * p1 * (1 - judged) * p0 / smooth**2
-    number = np.divide(spread, variance, out=np.zeros_like(spread), where=variance > 0)
+    number = known_ratio(spread, variance)
     return rate * number, number
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, known_ratio
 from polars_scorio.maths.judges import JudgeRates
 from polars_scorio.maths.populations import rate_ends, unit_interval
 from polars_scorio.maths.posteriors import Target
@@ -117,7 +117,7 @@ class _PostStratified:
         weighted = np.stack([log.sums(column / log.trials) for column in log.labels.T])
         judged = log.sums(log.verdicts / log.trials) / log.sums(np.ones_like(log.trials))
         # A verdict without trials has no weight; one without labels has no number.
-        confirmed, overruled = (_share_of(weighted[row + 1], weighted[row]) for row in (0, 2))
+        confirmed, overruled = (known_ratio(weighted[row + 1], weighted[row]) for row in (0, 2))
         return cls(log, labels, weighted, judged, confirmed, overruled)
 
     @property
@@ -193,7 +193,7 @@ class _PostStratified:
             (1 - self.judged, self.overruled, 2),
         ):
             away = labels[:, column + 1] - m[group] * labels[:, column]
-            scale = _share_of(share, self.weighted[column])
+            scale = known_ratio(share, self.weighted[column])
             moved += np.where(labels[:, column] > 0, scale[group] * away, 0.0)
         return moved
 
@@ -219,11 +219,6 @@ def _sampling_variance(share: Floats, some: Floats, every: Floats) -> Floats:
     """Variance of a share among some trials, drawn without replacement from all of them."""
     some, every = np.maximum(some, 1), np.maximum(every, 1)
     return np.asarray(share * (1 - share) / some * np.maximum(1 - some / every, 0))
-
-
-def _share_of(part: Floats, whole: Floats) -> Floats:
-    """Part over whole; 0 where the whole is."""
-    return np.asarray(np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0))
 
 
 def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Floats, Floats]:
@@ -255,8 +250,7 @@ def gwets_ac1(shares: Floats) -> Floats:
 def _beyond_chance(shares: Floats, by_chance: Floats) -> Floats:
     """Agreement less chance agreement, over 1 less chance agreement."""
     observed, left = shares[0, 0] + shares[1, 1], 1 - by_chance
-    missing = np.full_like(observed, np.nan)
-    return np.asarray(np.divide(observed - by_chance, left, out=missing, where=left > 0))
+    return known_ratio(observed - by_chance, left, np.nan)
 
 
 def labels_for_width(
@@ -265,8 +259,7 @@ def labels_for_width(
     """Labels of random trials at which the interval of the accuracy has this width; or NaN."""
     z = -scipy.special.ndtri((1 - confidence) / 2)
     judged = shares.sum(axis=1)
-    right = np.divide(shares[:, 1], judged, out=np.full_like(judged, 0.5), where=judged > 0)
+    right = known_ratio(shares[:, 1], judged, 0.5)
     of_one = (judged * right * (1 - right)).sum(axis=0)
     left = (width / (2 * z)) ** 2 - verdict_variance
-    enough = np.divide(of_one, left, out=np.full_like(of_one, np.nan), where=left > 0)
-    return np.asarray(np.ceil(enough))
+    return np.ceil(known_ratio(of_one, left, np.nan))

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
+from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows, known_ratio
 from polars_scorio.maths.questions import Outcomes, States
 
 Scheme = Literal["trial", "question"]
@@ -95,9 +95,7 @@ def tau_b(ranks: Ints, gold: Ints) -> Floats:
         balance -= (ranks[:better] > rank).sum(axis=0)
     # A rank counts the models that are better, from one on: their sum counts the untied pairs.
     untied = (ranks.sum(axis=0, dtype=np.int64) - gold.size) * (gold.sum() - gold.size)
-    tau = np.full(balance.size, np.nan)
-    np.divide(balance, np.sqrt(np.maximum(untied, 1)), where=untied > 0, out=tau)
-    return tau
+    return known_ratio(balance, np.sqrt(np.maximum(untied, 0)), np.nan)
 
 
 def _settling_places(scores: Floats, gold: Ints, n: int, tolerance: float) -> tuple[Ints, Floats]:
@@ -113,9 +111,7 @@ def _settling_summary(first: Ints, tau: Floats) -> Convergence:
     n = tau.shape[1]
     share = np.bincount(first, minlength=n + 1) / first.size
     known = ~np.isnan(tau)
-    size = known.sum(axis=0)
-    mean = np.full(n, np.nan)
-    np.divide(np.where(known, tau, 0.0).sum(axis=0), size, where=size > 0, out=mean)
+    mean = known_ratio(np.where(known, tau, 0.0).sum(axis=0), known.sum(axis=0), np.nan)
     return Convergence(share[:n], float(share[n]), mean)
 
 

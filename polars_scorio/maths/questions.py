@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, known_ratio
 
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known
@@ -267,7 +267,7 @@ class Subgroups(Generic[GroupsT_co]):
         mean = np.bincount(self.owner, size * means, self.groups) / self.size
         sums = size * (means - mean[self.owner])
         total = np.bincount(self.owner, sums**2, self.groups) / self.size**2
-        factor = np.where(number > 1, number / np.maximum(number - 1, 1), np.nan)
+        factor = known_ratio(number, number - 1, np.nan)
         return np.where(number < self.size, factor * total, 0.0)
 
     def means(self, groups: QuestionGroups, values: Floats) -> Floats:

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_batches
+from polars_scorio.maths.array_rows import (
+    Floats,
+    Ints,
+    Mask,
+    distinct_rows,
+    known_ratio,
+    row_batches,
+)
 from polars_scorio.maths.interval import NoisyMean, UnitSample
 from polars_scorio.maths.populations import rate_ends
 
@@ -62,9 +69,7 @@ class QuestionRewards:
         """Variance of the mean by the spread of the questions; NaN for a single question."""
         size = self.size
         square = self.total((self.values - self.mean[self.group]) ** 2)
-        known = size > 1
-        unknown = np.full(size.shape, np.nan)
-        return np.asarray(np.divide(square, size * (size - 1), out=unknown, where=known))
+        return known_ratio(square, size * (size - 1), np.nan)
 
     def full_noise(self) -> Floats:
         """Noise of each question, with that of single trials taken from other questions."""
@@ -73,7 +78,7 @@ class QuestionRewards:
         single = (self.trials == 1) & np.isnan(self.noise)
         several = self.total(~single)
         of_trial = self.total(np.where(single, 0.0, self.trials * self.noise))
-        within = np.divide(of_trial, several, out=np.full(several.shape, np.nan), where=several > 0)
+        within = known_ratio(of_trial, several, np.nan)
         number = self.total(single)
         mean = self.total(np.where(single, self.values, 0.0)) / np.maximum(number, 1)
         square = self.total(np.where(single, (self.values - mean[self.group]) ** 2, 0.0))
@@ -234,7 +239,7 @@ class RewardNoise(NoisyMean):
         noise = questions.full_noise()
         sum_of_noise = total(noise)
         away = np.sqrt(total((noise - (sum_of_noise / size)[questions.group]) ** 2))
-        estimated = np.divide(away, sum_of_noise, out=np.zeros_like(size), where=sum_of_noise > 0)
+        estimated = known_ratio(away, sum_of_noise)
         alone = total(questions.trials > 1) == 0
         silent = questions.silent
         return cls(
@@ -273,8 +278,7 @@ class RewardNoise(NoisyMean):
         ratio = scipy.special.stdtrit(some, tail) / scipy.special.ndtri(tail)
         noise = self.variance * np.maximum(self.spread, ratio**2)
         noise = np.where((self.freedom > 0) & np.isfinite(noise), noise, np.inf)
-        most = np.full(np.shape(noise), _MOST_TRIALS)
-        number = np.divide(self.estimate * self.rest, noise, out=most, where=noise > 0)
+        number = known_ratio(self.estimate * self.rest, noise, _MOST_TRIALS)
         return np.clip(number, self.trials, _MOST_TRIALS)
 
 

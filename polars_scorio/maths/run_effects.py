@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats, Ints, known_ratio
 from polars_scorio.maths.families import student_critical
 
 Numbers: TypeAlias = "Floats | float"
@@ -69,19 +69,16 @@ class RunVariance(NamedTuple):
 
     def less(self, other: ScoreRuns) -> RunVariance:
         """The variance of differences, whose runs are independent; degrees of freedom by Welch."""
-        second, parts = other.by_score, []
-        for each in (self, second):
-            square, known = np.asarray(each.variance, np.float64) ** 2, np.asarray(each.freedom) > 0
-            parts.append(np.divide(square, each.freedom, out=np.zeros_like(square), where=known))
+        second = other.by_score
         variance = np.asarray(self.variance) + second.variance
         of_trials = np.asarray(self.of_trials) + second.of_trials
-        uncertain = parts[0] + parts[1]
+        one, two = (known_ratio(np.square(x.variance), x.freedom) for x in (self, second))
         return RunVariance(
             variance,
             of_trials,
-            np.divide(variance**2, uncertain, out=np.zeros_like(uncertain), where=uncertain > 0),
+            known_ratio(variance**2, one + two),
             np.asarray(self.shared) + second.shared,
-            np.divide(variance, of_trials, out=np.ones_like(of_trials), where=of_trials > 0),
+            known_ratio(variance, of_trials, 1.0),
         )
 
     def after(self, further: Numbers, trials: Numbers, share: Numbers = 1.0) -> RunVariance:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from polars_scorio.arguments import PLANS, View
 from polars_scorio.counting.coverage import warn_of_log
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, known_ratio
 from polars_scorio.maths.comparison import Compared, Comparison, from_ranges
 from polars_scorio.maths.covariance import Paired, paired_means
 from polars_scorio.maths.credit_numbers import (
@@ -111,7 +111,7 @@ def cluster_samples(cells: QuestionCells, target: Target) -> SampleOf:
             values = metric.summary(single_posterior(view), k).mu / metric.unit
             clustered = clusters.variance(states, values)
         alike = _independent_variance(states, values)
-        effect = np.divide(clustered, alike, out=np.ones_like(alike), where=alike > 0)
+        effect = known_ratio(clustered, alike, 1.0)
         return ClusterSample(clusters.effective, np.sqrt(np.maximum(effect, 1.0)))
 
     return sample
