@@ -40,11 +40,10 @@ class QuestionRewards:
 
     def ordered(self) -> QuestionRewards:
         """The questions in an order that does not depend on that of the rows, nor do sums then."""
-        keys = [self.noise, self.values, self.trials, self.group]
-        keys = keys if self.cluster is None else [*keys[:-1], self.cluster, keys[-1]]
-        order = np.lexsort(keys)
-        names = "values", "noise", "trials", "group", *["cluster"] * (self.cluster is not None)
-        return replace(self, **{name: getattr(self, name)[order] for name in names})
+        names = "noise", "values", "trials", *["cluster"] * (self.cluster is not None), "group"
+        columns = {name: getattr(self, name) for name in names}
+        order = np.lexsort([*columns.values()])
+        return replace(self, **{name: each[order] for name, each in columns.items()})
 
     def total(self, of_questions: Floats | Ints | Mask) -> Floats:
         """Sum over the questions of each group, shape (G,)."""
