@@ -42,11 +42,11 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
-from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.question_cells import (
     GROUP,
     PREFIX,
     QuestionCells,
+    RewardSubject,
     count_matrix,
 )
 
@@ -195,7 +195,7 @@ def _prefix_cells(groups: pl.DataFrame, request: Request) -> tuple[QuestionCells
 
     Of real-valued rewards without given bounds, each n has a range of its own.
     """
-    rewards = request.classes.need(RewardSums)
+    rewards = request.classes.need(RewardSubject)
     if rewards is None or not request.classes.summed:
         states, group, n = prefix_states(_trial_outcomes(groups, request))
         return _question_cells(states, request), group, n

@@ -39,8 +39,7 @@ from polars_scorio.maths.questions import States
 from polars_scorio.metrics.metric import Bounds, Weights, weight_array, weight_pairs
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.request import Frame, Request, bind_prior, refuse_judge
-from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.question_cells import QuestionCells, count_matrix
+from polars_scorio.subjects.question_cells import QuestionCells, RewardSubject, count_matrix
 
 _MODEL = ":column"  # the place of a model in its stratum
 
@@ -48,7 +47,7 @@ _MODEL = ":column"  # the place of a model in its stratum
 def average_request(trials: Trials, w: Weights | None) -> Request:
     """The request for the mean outcome of each question, and for the range of its rewards."""
     request = Request.from_trials(trials, [avg(w)])
-    rewards = request.classes.need(RewardSums)
+    rewards = request.classes.need(RewardSubject)
     if rewards is None:
         return request
     return replace(request, classes=request.classes.needing(rewards.ranged()))
@@ -110,7 +109,7 @@ def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -
 def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> UnitOutcomes:
     """The outcomes of rows of questions, whose counts have the shape (Q, A, classes)."""
     ((metric, view),) = request.metrics
-    rewards, support = request.classes.need(RewardSums), request.trials.roles.bounds
+    rewards, support = request.classes.need(RewardSubject), request.trials.roles.bounds
     if rewards and (support not in {None, (0.0, 1.0)} or rewards.beyond_counts(flat)):
         return _measured_outcomes(rewards.moments(flat), counts.sum(axis=2), support)
     if view == "categories":

@@ -17,13 +17,13 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.request import Request
-from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.question_cells import (
     CLUSTERS,
     GROUP,
     UNSCORED,
     QuestionCells,
     QuestionTable,
+    RewardSubject,
     Subject,
 )
 from polars_scorio.subjects.scores import (
@@ -192,7 +192,7 @@ class Evaluated:
     @property
     def bounds(self) -> str | None:
         """Whether the range of rewards was "given" or "observed"; None: all rewards are 0 or 1."""
-        rewards = self.parts[0].cells.classes.need(RewardSums)
+        rewards = self.parts[0].cells.classes.need(RewardSubject)
         asked = [metric for metric, view in self.views.values() if view == "rewards"]
         return rewards.bounds_of(asked[0]) if rewards and asked and self.groups.height else None
 

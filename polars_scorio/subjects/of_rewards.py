@@ -62,7 +62,7 @@ from polars_scorio.subjects.question_cells import (
     Confidence,
     Metrics,
     QuestionCells,
-    ViewSubject,
+    RewardSubject,
 )
 from polars_scorio.subjects.scores import (
     BOUNDS,
@@ -90,7 +90,7 @@ _LARGEST_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
-class RewardSums(ViewSubject):
+class RewardSums(RewardSubject):
     """Sums of rewards, their ends, or the rewards themselves."""
 
     range: RewardRange | None  # all rewards have to be in it
@@ -140,9 +140,7 @@ class RewardSums(ViewSubject):
         return ListedRewards(roles) if listed else None
 
     def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
-        """The groups after n = 1, 2, ... trials of each question, up to the most of a group."""
-        # A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
-        # its `QUESTIONS`, each with a `SEQUENCE`. One with fewer trials stays at all.
+        """The groups after n = 1, 2, ... trials of each question."""
         first, last = classes.columns()
         rewards = (
             groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)
@@ -194,16 +192,16 @@ class RewardSums(ViewSubject):
     def of_questions(self, metric: Metric, k: int | None, cells: QuestionCells) -> QuestionRewards:
         """The estimate of each question, in units of its range, and its noise."""
         low, width = self.ranges(metric, cells)
-        listed = metric.averages_rewards
-        every = None if listed else cells.flat[REWARDS].explode(**AS_ROWS).cast(pl.Float64)
+        averages = metric.averages_rewards
+        every = None if averages else cells.flat[REWARDS].explode(**AS_ROWS).cast(pl.Float64)
         rewards = GroupRewards(
             trials=cells.scored_trials(),
             group=cells.cell_of_row,
             groups=cells.states.groups,
             low=low,
             width=width,
-            mean=cells.column(MEAN_REWARD) if listed else None,
-            error=cells.column(REWARD_ERROR) if listed else None,
+            mean=cells.column(MEAN_REWARD) if averages else None,
+            error=cells.column(REWARD_ERROR) if averages else None,
             rewards=None if every is None else every.to_numpy(),
             cluster=cells.row_clusters(),
         )

@@ -154,7 +154,7 @@ class QuestionCells:
     def settled(self, asked: Sequence[tuple[Metric, View]]) -> list[tuple[Metric, View]]:
         """The metrics with the views that they have once the questions are counted."""
         for need in self.classes.needs:
-            if isinstance(need, ViewSubject):
+            if isinstance(need, RewardSubject):
                 asked = need.settled(asked, self)
         return [*asked]
 
@@ -258,6 +258,12 @@ class QuestionTable:
         """The rows of groups that have the same questions, (M, L)."""
         return np.asarray(self.start[groups] + np.arange(self.size[groups[0]])[:, None])
 
+    def ranges(self, metric: Metric) -> tuple[Floats, Floats]:
+        """The least value of a metric in each group, and how far the largest lies above it."""
+        rewards = self.cells.classes.need(RewardSubject)
+        assert rewards is not None  # outcomes have the range of the metric
+        return rewards.ranges(metric, self.cells)
+
     def estimates(self, metric: Metric, view: View, k: int | None) -> Floats | None:
         """The unbiased estimate of each question; None if a metric has no such estimates."""
         row = metric.name, k
@@ -356,11 +362,39 @@ class ViewSubject(Subject, ABC):
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The unbiased estimate of each row of `cells.flat`; NaN if k exceeds its trials."""
 
+
+class RewardSubject(ViewSubject):
+    """The subject of questions that hold more than counts: values, which have a range."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def ranged(self) -> Self:
+        """The subject, with the least and the largest value of each question."""
+
+    @abstractmethod
+    def moments(self, questions: pl.DataFrame) -> tuple[Floats, ...]:
+        """The mean of each question, its standard error, and the ends of its values."""
+
+    @abstractmethod
+    def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
+        """The groups after n = 1, 2, ... trials of each question, up to the most of a group."""
+        # A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
+        # its `QUESTIONS`, each with a `SEQUENCE`. One with fewer trials stays at all.
+
+    @abstractmethod
+    def bounds_of(self, metric: Metric) -> str:
+        """Whether the range of a metric is "given" or "observed"."""
+
+    @abstractmethod
+    def ranges(self, metric: Metric, cells: QuestionCells) -> tuple[Floats, Floats]:
+        """The least value of a metric in each cell, and how far the largest lies above it."""
+
+    @abstractmethod
     def settled(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
     ) -> Sequence[tuple[Metric, View]]:
         """Metrics with the views that they have once the questions are counted."""
-        return asked
 
 
 def question_estimates(

@@ -17,7 +17,6 @@ from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.interval import population_ends
 from polars_scorio.maths.power import QuestionsAhead
 from polars_scorio.maths.run_effects import widened
-from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.scores import (
     Law,
     ModelNumbers,
@@ -160,10 +159,7 @@ class Scale(NamedTuple):
             if models.metric.bounds is not None:
                 ends = tuple(np.clip(ends, *models.metric.bounds).tolist())
             return cls(low, high - low if low < high else 1.0, ends, float(low < high))
-        rewards = models.table.cells.classes.need(RewardSums)
-        assert rewards is not None  # outcomes have the range of the metric
-        ranges = rewards.ranges(models.metric, models.table.cells)
-        least, width = (each[models.groups] for each in ranges)
+        least, width = (each[models.groups] for each in models.table.ranges(models.metric))
         lowest = least.min(axis=1, keepdims=True)
         highest = (least + width).max(axis=1, keepdims=True)
         # Rewards that are all equal tell nothing of their range.
