@@ -56,14 +56,17 @@ def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     # ``(n - 1) / n sum_i (U_(-i) - mean)**2``, B. Efron, C. Stein (1981), Ann. Statist. 9, 586-596.
     canonical, index = distinct_ballots(ballots)
     n, choices = canonical.trials, np.column_stack([canonical.votes, canonical.abstained])
+    verdicts = np.column_stack([canonical.right, np.full(n.size, 2)])  # 2: no answer
     left_out, times, owner = [], [], []
     for column in range(choices.shape[1]):
         # Answers with equal votes and verdict are the same to leave a trial out of.
-        rows = np.flatnonzero(_first_of_equals(canonical, column) & (n > k))
+        same = (choices == choices[:, [column]]) & (verdicts == verdicts[:, [column]])
+        first = (choices[:, column] > 0) & ~same[:, :column].any(axis=1)
+        rows = np.flatnonzero(first & (n > k))
         less = choices[rows]
         less[:, column] -= 1
         left_out.append(Ballots(less[:, :-1], canonical.right[rows], less[:, -1]))
-        times.append(_equal_answers(canonical, column)[rows] * choices[rows, column])
+        times.append(same[rows].sum(axis=1) * choices[rows, column])
         owner.append(rows)
     every = Ballots(
         *(np.concatenate([getattr(part, name) for part in left_out])
@@ -74,27 +77,6 @@ def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     mean = np.bincount(row, weight * u, n.size) / size
     squares = np.bincount(row, weight * (u - mean[row]) ** 2, n.size)
     return np.where(n > k, (n - 1) / size * squares, np.nan)[index]
-
-
-def _equal_answers(ballots: Ballots, column: int) -> Ints:
-    """Number of answers of each question that are equal to that of a column; shape (M,)."""
-    if column == ballots.votes.shape[1]:
-        return np.ones(ballots.abstained.size, dtype=np.int64)
-    return np.asarray(_same_looking(ballots, column).sum(axis=1))
-
-
-def _first_of_equals(ballots: Ballots, column: int) -> Mask:
-    """Whether the answer of a column has votes and is the first of its kind."""
-    if column == ballots.votes.shape[1]:
-        return ballots.abstained > 0
-    before = _same_looking(ballots, column)[:, :column].any(axis=1)
-    return (ballots.votes[:, column] > 0) & ~before
-
-
-def _same_looking(ballots: Ballots, column: int) -> Mask:
-    votes, right = ballots.votes, ballots.right
-    same: Mask = (votes == votes[:, [column]]) & (right == right[:, [column]])
-    return same
 
 
 def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
