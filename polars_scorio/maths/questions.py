@@ -82,6 +82,12 @@ class States(QuestionGroups):
         pairs = question_pairs(group, state, questions)
         return cls(*pairs, groups, counts[first], prior[first])
 
+    @classmethod
+    def from_rows(cls, counts: Ints) -> States:
+        """Each row of counts as a group of one question, without prior trials."""
+        every = np.arange(len(counts))
+        return cls.tally(counts, np.zeros_like(counts), every, np.ones_like(every), every.size)
+
     def binary(self, success: list[int]) -> States:
         """States of the same questions by failure and success, the categories in `success`."""
 

@@ -228,7 +228,7 @@ class MetricOfCounts:
         """The `NUMBERS` of each row of counts, as a report with ``prior="uniform"``."""
         (k,) = self.metric.row_sizes
         with quiet_infinities(self.metric):
-            summary = self.metric.summary(SeparatePosteriors(_as_groups(counts)), k)
+            summary = self.metric.summary(SeparatePosteriors(States.from_rows(counts)), k)
             ends = normal_interval(
                 summary.mu, summary.sigma, float(self.confidence), self.metric.interval_limits
             )
@@ -243,12 +243,6 @@ class MetricOfCounts:
                 f"{self.metric.name}: a negative power of zero: a metric to which it is applied is "
                 "0 somewhere, or nearly so. Use powers that are not negative."
             )
-
-
-def _as_groups(counts: Ints) -> States:
-    """Each row as a group of its own."""
-    group = np.arange(len(counts))
-    return States.tally(counts, np.zeros_like(counts), group, np.ones_like(group), len(counts))
 
 
 def of_counts(answer: MetricOfCounts, n: Column, successes: Column) -> pl.Expr:

@@ -124,9 +124,7 @@ class QuestionCells:
     def by_question(self) -> QuestionCells:
         """Cells of one question each, without prior trials."""
         counts = count_matrix(self.flat, self.classes.columns())
-        every = np.arange(len(self.flat))
-        states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
-        return replace(self, states=states)
+        return replace(self, states=States.from_rows(counts))
 
     def weighted(self, successes: Sequence[int]) -> Weighted:
         """The questions of the cells by their successes; in a pool by the weights of strata."""
