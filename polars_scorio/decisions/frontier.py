@@ -103,7 +103,8 @@ class _Frontier:
                 verdicts[:, here] = on, chances, self._dominated(evaluated, here)
             elif here.size:
                 models = self._sampled_models(evaluated, here)
-                verdicts[:, here] = models.on, models.chance(), models.dominated(self.confidence)
+                on, chances = frontier_of(models.score, models.cost), models.chance()
+                verdicts[:, here] = on, chances, models.dominated(self.confidence)
         on, chance, dominated = verdicts
         rows = groups.select(STRATUM, model).with_columns(
             pl.lit(self.metric.name).alias("metric"),

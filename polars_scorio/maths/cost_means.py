@@ -179,11 +179,6 @@ class FrontierModels:
     freedom: float  # degrees of freedom; 0: the noise is unknown
     floor: float  # variance that a difference of scores has besides the questions
 
-    @property
-    def on(self) -> Mask:
-        """Models on the frontier of the estimates, shape (L,)."""
-        return frontier_of(self.score, self.cost)
-
     def dominated(self, confidence: float) -> Mask:
         """Models dominated by a better and cheaper one beyond doubt, for all models at once."""
         # Both differences exceed Student's quantile, without a correction for there being two; that

@@ -19,12 +19,6 @@ class Paired:
     number: Floats  # units of equal weight that they count as, (S,)
     span: float  # range of the values; 0: unknown
 
-    @property
-    def freedom(self) -> Floats:
-        """Degrees of freedom of differences, (S,); 0: nothing is known of them."""
-        known = self.number + 1 if self.span else self.number - 1
-        return np.where(self.number > 1, known, 0.0)
-
     def differences(self, a: Ints, b: Ints) -> Student:
         """Differences of pairs of columns, (P,) or (S, P); NaN if there is none."""
         row = np.arange(len(self.mean))[:, None]

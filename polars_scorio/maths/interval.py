@@ -87,9 +87,9 @@ class WeighedQuestions(NamedTuple):
         largest[present] = np.maximum.reduceat(each, first)
         return largest
 
-    def blocks(self) -> list[tuple[slice, WeighedQuestions]]:
+    def blocks(self) -> Iterator[tuple[slice, WeighedQuestions]]:
         """The questions in blocks of groups with bounded memory, each with its own states."""
-        ends, start, parts = np.searchsorted(self.group, np.arange(self.groups + 1)), 0, []
+        ends, start = np.searchsorted(self.group, np.arange(self.groups + 1)), 0
         while start < self.groups:
             stop = int(np.searchsorted(ends, ends[start] + _ROWS, side="right")) - 1
             stop = min(max(stop, start + 1), start + _GROUPS, self.groups)
@@ -98,9 +98,8 @@ class WeighedQuestions(NamedTuple):
             first = self.state[rows][place]
             of_rows = self.group[rows] - start, state, self.number[rows], self.weight[rows]
             part = WeighedQuestions(self.n[first], self.c[first], *of_rows, stop - start)
-            parts.append((slice(start, stop), part))
+            yield slice(start, stop), part
             start = stop
-        return parts
 
 
 @dataclass(frozen=True, eq=False)  # no slots: sums are kept

@@ -193,13 +193,10 @@ class _PrefixSequences:
 
     def _counts(self, codes: list[Ints]) -> Ints:
         """Trials by class, (rows, K), from their codes."""
-        places = self._radix ** np.arange(self.width)
-        counts = np.hstack([code[:, None] // places % self._radix for code in codes])
+        radix = len(self.start) + 1
+        places = radix ** np.arange(self.width)
+        counts = np.hstack([code[:, None] // places % radix for code in codes])
         return counts[:, : self.outcomes.prior.shape[1]]
-
-    @property
-    def _radix(self) -> int:
-        return len(self.start) + 1
 
 
 def _digit_steps(digit: Ints, radix: int, width: int) -> Ints:

@@ -7,7 +7,7 @@ total.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +39,7 @@ class VersionCounts:
 
     def mirrored(self) -> VersionCounts:
         """The counts of failures in place of successes."""
-        left = self.n_old - self.c_old, self.n_new - self.c_new
-        return VersionCounts(self.n_old, left[0], self.n_new, left[1])
+        return replace(self, c_old=self.n_old - self.c_old, c_new=self.n_new - self.c_new)
 
     def broken(self) -> Mask:
         """Questions that were mostly right under the old version and are mostly wrong now."""

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.cost_means import FrontierModels, dear_critical, dear_events
+from polars_scorio.maths.cost_means import FrontierModels, dear_critical, dear_events, frontier_of
 
 # The vectors of the method: accuracy and cost of three models on ten questions.
 ACCURACY = np.array(
@@ -26,7 +26,7 @@ def models(accuracy, cost):
 
 def test_reproduces_the_frontier_of_another_implementation():
     found = models(ACCURACY, COST)
-    assert found.on.tolist() == [True, True, False]
+    assert frontier_of(found.score, found.cost).tolist() == [True, True, False]
     assert found.dominated(0.95).tolist() == [False, False, True]
     np.testing.assert_allclose(found.chance(), [0.999, 1.0, 0.0], atol=0.05)
 
@@ -35,13 +35,13 @@ def test_models_with_the_same_data_share_all_verdicts():
     twice = models(ACCURACY[:, [0, 1, 1]], COST[:, [0, 1, 1]])
     chance = twice.chance()
     assert chance[1] == chance[2] > 0.9
-    assert twice.on.tolist() == [True, True, True]
+    assert frontier_of(twice.score, twice.cost).tolist() == [True, True, True]
     assert not twice.dominated(0.95).any()
 
 
 def test_a_single_model_is_on_the_frontier():
     alone = models(ACCURACY[:, :1], COST[:, :1])
-    assert alone.on.tolist() == [True]
+    assert frontier_of(alone.score, alone.cost).tolist() == [True]
     assert alone.chance().tolist() == [1.0]
     assert not alone.dominated(0.95).any()
 
@@ -70,7 +70,7 @@ def test_the_chance_is_the_frequency_with_which_a_model_is_on_the_frontier():
     for _ in range(2000):
         moved = np.concatenate([score, log_cost]) + root @ rng.standard_normal(6)
         drawn = FrontierModels(moved[:3], moved[3:], found.parts, found.freedom, found.floor)
-        frequency += drawn.on / 2000
+        frequency += frontier_of(drawn.score, drawn.cost) / 2000
     np.testing.assert_allclose(found.chance(), frequency, atol=0.04)
 
 
