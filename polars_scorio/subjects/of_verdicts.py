@@ -683,12 +683,6 @@ class JudgedInference(Inference):
                 rows[metric.name, k] = scores._replace(lo=lo, hi=hi)
         return rows
 
-    def ranking_numbers(
-        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
-    ) -> Floats:
-        """The estimate of each cell."""
-        return self.numbers([(metric, view)], cells)[metric.name, k].estimate
-
     def mean_interval(self, metric: Metric, numbers: Scores, strata: StrataMeans) -> MeanEnds:
         """Ends of the interval of means over strata, and the law of these means."""
         # Strata with labels of their own have independent errors; those under one calibration

@@ -330,11 +330,11 @@ class Inference(ABC):
         """The numbers of means over strata; empty if those of the strata give them."""
         return {}
 
-    @abstractmethod
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
     ) -> Floats:
         """The number of each cell by which models are ranked."""
+        return self.numbers([(metric, view)], cells)[metric.name, k].mu
 
     @abstractmethod
     def mean_interval(self, metric: Metric, numbers: Scores, strata: StrataMeans) -> MeanEnds:
