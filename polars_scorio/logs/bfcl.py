@@ -36,7 +36,7 @@ _NAME = re.compile(
 )
 # Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("version",)
-_COLUMNS = log_columns("benchmark", "question", "category", "error", category=pl.Boolean)
+_COLUMNS = log_columns("question", "category", "error", category=pl.Boolean)
 
 
 def _summed_turns(name: str) -> Getter:
@@ -147,7 +147,7 @@ def _test_verdicts(file: Path) -> FileRows:
         raise unexpected_content(file, "totals that fit the failures and results", verdicts)
     (tested,) = readings.values()
     errors = {test: _error_type(failures[name]) for name, test in tested.items()}
-    rows: list[Row] = [(category, str(t), t not in errors, errors.get(t)) for t in tests]
+    rows: list[Row] = [(str(t), t not in errors, errors.get(t)) for t in tests]
     run = Run(
         name=_score_folder(file).parent.name,
         keys={"benchmark": category},

@@ -45,9 +45,7 @@ _ABSENT = "errored"  # the status of a generation without a line
 _LONG_FIELDS = {"messages", "agent_trace", "input"}  # fields of lines, which keep= does not find
 _ALIASES = {"acc": "accuracy"}  # the name in new reports
 _MOST = 1_000  # planned generations for each line
-_COLUMNS = log_columns(
-    "benchmark", "subset", "question", "trial", "score", "status", trial=pl.Int64
-)
+_COLUMNS = log_columns("subset", "question", "trial", "score", "status", trial=pl.Int64)
 _QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "score"))
 Metrics: TypeAlias = "str | Mapping[str, str] | None"
 
@@ -188,7 +186,7 @@ def _review_rows(file: Path, metric: Metrics) -> FileRows:
     scores = [_score_and_status(sample["score"], name) for sample in samples]
     absent = [*_absent_places(file, places, work)]
     rows: list[Row] = [
-        (work.benchmark, work.subset, f"{work.subset}/{question}", trial, *score)
+        (work.subset, f"{work.subset}/{question}", trial, *score)
         for (question, trial), score in zip(
             [*places, *absent], [*scores, *[(None, _ABSENT)] * len(absent)], strict=True
         )

@@ -42,9 +42,7 @@ _OF_THE_AGENT = [
     *("ContentPolicyViolationError", "VerifierTimeoutError"),
 ]
 _JOB = "result.json of a job of harbor: an object with n_total_trials and stats"
-_COLUMNS = log_columns(
-    "agent", "version", "llm", "provider", "question", "trial", "reward", "exception"
-)
+_COLUMNS = log_columns("question", "trial", "reward", "exception")
 _REWARD = [*_COLUMNS].index("reward")
 _BETWEEN = ", "  # several exceptions of a trial
 
@@ -179,7 +177,6 @@ def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
     }
     rows: list[Row] = [
         (
-            *player.values(),
             trial["task_name"],
             trial["trial_name"],
             rewards.get(reward),

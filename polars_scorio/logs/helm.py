@@ -45,7 +45,7 @@ _STATS = "stats.json of HELM: a list of objects with name and mean"
 _METRIC = "exact_match"
 _SPLITS = "test", "valid"  # in this order of preference
 _MODEL = re.compile(r"[-:,]?\bmodel(_deployment)?=[^,]+")  # within the name of a run
-_COLUMNS = log_columns("benchmark", "perturbation", "question", "trial", "score", trial=pl.Int64)
+_COLUMNS = log_columns("perturbation", "question", "trial", "score", trial=pl.Int64)
 _PERTURBATION, _SCORE = ([*_COLUMNS].index(name) for name in ("perturbation", "score"))
 
 _VOCABULARY: Vocabulary = {
@@ -174,7 +174,6 @@ def _instance_rows(
     instances = [i for i in content if part in {stat["name"].get("split") for stat in i["stats"]}]
     rows: list[Row] = [
         (
-            benchmark,
             (instance.get("perturbation") or {}).get("name", ""),
             str(instance["instance_id"]),
             instance["train_trial_index"],

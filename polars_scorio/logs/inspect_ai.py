@@ -198,9 +198,7 @@ SETTINGS = (
     "plan.config",
 )
 # The category becomes Float64 if the scores are numbers.
-_COLUMNS = log_columns(
-    "benchmark", "question", "trial", "category", "error", "invalidation", trial=pl.Int64
-)
+_COLUMNS = log_columns("question", "trial", "category", "error", "invalidation", trial=pl.Int64)
 _QUESTION, _SCORE, _ERROR = map([*_COLUMNS].index, ("question", "category", "error"))
 
 _VOCABULARY: Vocabulary = {
@@ -316,7 +314,6 @@ def _sample_rows(
     described = _header_run(file, log, name)
     rows: list[Row] = [
         (
-            run["task"],
             str(sample["id"]),
             sample["epoch"],
             _score_number(score.get(name), letters=numbers),

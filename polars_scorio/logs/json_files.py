@@ -43,7 +43,7 @@ from polars_scorio.logs.paths import (
     open_plain,
     read_each,
 )
-from polars_scorio.logs.runs import RowTally, Run, run_literals, shown_path
+from polars_scorio.logs.runs import RowTally, Run, run_columns, run_literals
 
 Row: TypeAlias = "tuple[object, ...]"
 # A function that makes the rows of a file from its content; None for files of another kind.
@@ -241,18 +241,16 @@ def describe_content(content: object) -> str:
 
 def run_table(
     parts: Mapping[Path, FileRows],
-    models: Mapping[Path, str],
+    runs: Mapping[Path, Run],
     columns: Mapping[str, Any],
     expected: str,
 ) -> pl.DataFrame:
-    """One table of all rows, each with the model of its file (if given), its run and the file."""
-    facts = {"run": [part.run.name for part in parts.values()], "source": [*map(shown_path, parts)]}
-    facts |= {"model": [models[file] for file in parts]} if models else {}
-    named = pl.DataFrame(facts, schema=dict.fromkeys(facts, pl.String))
+    """One table of all rows, each with the columns that have one value for its file."""
+    facts = [run_columns(file, runs[file]) for file in parts]
+    named = pl.DataFrame(facts, schema=dict.fromkeys(facts[0], pl.String))
     place = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts.values()])
     table = rows_table({file: part.rows for file, part in parts.items()}, columns, expected)
-    table = table.hstack(named[place])
-    return table.select("model", pl.exclude("model")) if models else table
+    return named.select(pl.exclude(*columns))[place].hstack(table)
 
 
 def rows_table(

@@ -39,9 +39,7 @@ _WHOLE = re.compile(r"output(-rs\d+)?\.jsonl$")
 _SEEDS = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 _VERDICT = re.compile(r"\*{0,2}judgement\*{0,2}\s*:[\s*]*(\w*)", re.IGNORECASE)
 _LONG_FIELDS = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
-_COLUMNS = log_columns(
-    "benchmark", "subset", "question", "trial", "score", question=pl.Int64, trial=pl.Int64
-)
+_COLUMNS = log_columns("subset", "question", "trial", "score", question=pl.Int64, trial=pl.Int64)
 _PERCENT = 100
 _SCORE = [*_COLUMNS].index("score")
 
@@ -158,7 +156,7 @@ def _outcome_lines(file: Path, metric: str | None, texts: dict[Path, list[str]])
                     file, _EXPECTED, f"no outcome {asked} among {sorted(line)}"
                 )
             subset = str(line.get("subset_for_metrics") or "")
-            rows.append((file.parent.name, subset, len(rows), trial, _line_outcome(line, metric)))
+            rows.append((subset, len(rows), trial, _line_outcome(line, metric)))
             texts[file].append(json_text([line.get(key) for key in ("problem", "expected_answer")]))
             records.append({key: value for key, value in line.items() if key not in _LONG_FIELDS})
     run = Run(
@@ -206,12 +204,12 @@ def _seed_totals(parts: Sequence[FileRows], file: Path) -> tuple[Totals, ...]:
     side = next((side for side in sides if side.exists()), file)
     with errors_name_file(side, _METRICS):
         totals = {} if side == file else read_json(side, _METRICS)
-        subsets: dict[Any, Any] = {row[1]: totals.get(f"{benchmark}-{row[1]}") for row in rows}
+        subsets: dict[Any, Any] = {row[0]: totals.get(f"{benchmark}-{row[0]}") for row in rows}
         if not all(subsets.values()):
             names = benchmark, f"{benchmark}-all", f"{benchmark}-_all_"
             whole: dict[str, Any] = next((totals[name] for name in names if name in totals), {})
             subsets = {"" if {*subsets} == {""} else None: whole}
-        rows_of = {subset: [row for row in rows if subset in {None, row[1]}] for subset in subsets}
+        rows_of = {subset: [row for row in rows if subset in {None, row[0]}] for subset in subsets}
         means = {subset: _told_mean(known, file, metric) for subset, known in subsets.items()}
         return tuple(
             Totals(

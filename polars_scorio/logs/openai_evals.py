@@ -99,7 +99,7 @@ def _event_rows(file: Path, metric: str | None) -> FileRows:
         raise unexpected_content(file, _EXPECTED, f"no event with {metric!r}, but with {known}")
     run_id, benchmark = spec.get("run_id", plain_path(file).stem), spec.get("eval_name", "")
     rows: list[Row] = [
-        (benchmark, name, run_id, *score_or_label(sample.get(metric)), sample.get("error"))
+        (name, run_id, *score_or_label(sample.get(metric)), sample.get("error"))
         for name, sample in samples.items()
     ]
     right = [sample.get(metric) for sample in samples.values()]

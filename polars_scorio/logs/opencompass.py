@@ -18,9 +18,7 @@ from polars_scorio.logs.reader_options import LogOptions, Unpack, log_columns, l
 from polars_scorio.logs.runs import Run
 
 _EXPECTED = "results/<model>/<dataset>.json of OpenCompass or AISBench: an object with 'details'"
-_COLUMNS = log_columns(
-    "benchmark", "question", "trial", "category", trial=pl.Int64, category=pl.Boolean
-)
+_COLUMNS = log_columns("question", "trial", "category", trial=pl.Int64, category=pl.Boolean)
 # For each question the lists of its runs, by name: answers, verdicts, ...
 Details: TypeAlias = "list[dict[str, Any]]"
 _GOLD = "answer", "gold", "references"  # names of the right answer
@@ -75,7 +73,7 @@ def _run_rows(file: Path, results: Any) -> FileRows | None:
     )
     verdicts = {name: _question_verdicts(question, plain=plain) for name, question in named.items()}
     rows: list[Row] = [
-        (benchmark, str(named[name].get("example_abbr", name)), trial, verdict)
+        (str(named[name].get("example_abbr", name)), trial, verdict)
         for name, given in verdicts.items()
         for trial, verdict in enumerate(given)
     ]

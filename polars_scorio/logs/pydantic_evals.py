@@ -91,13 +91,12 @@ def _report_rows(file: Path, report: Any, metric: str | None) -> FileRows | None
         repeat = _REPEAT.search(case["name"]) if case.get("source_case_name") else None
         question = case.get("source_case_name") or case["name"]
         trial, planned[question] = map(int, repeat.groups()) if repeat else (1, 1)
-        keys = str(report.get("dataset_name") or ""), question, f"{label}/{trial}"
-        rows.append((*keys, *_case_value(case, metric)))
-    known = report.get("experiment_metadata") or {}
+        rows.append((question, f"{label}/{trial}", *_case_value(case, metric)))
+    known, benchmark = report.get("experiment_metadata") or {}, report.get("dataset_name") or ""
     modelless = {**known, "model": None}
     run = Run(
         name=label,
-        keys={"model": known.get("model"), "benchmark": rows[0][0] if rows else None},
+        keys={"model": known.get("model"), "benchmark": str(benchmark)},
         identity=report.get("trace_id"),
         settings=run_settings({"experiment_metadata": modelless}, SETTINGS) if known else {},
         totals=(Totals(planned=sum(planned.values()), read=len(rows)),),

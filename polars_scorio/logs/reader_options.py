@@ -263,7 +263,8 @@ class LogRows:
         """The run of each file, with the model that it is read as, and the skipped runs."""
         known = {file: part.run for file, part in self.parts.items()}
         for file, model in self.models.items():
-            known[file] = replace(known[file], keys={**known[file].keys, "model": model})
+            keys = {"model": "", **known[file].keys} | {"model": model}
+            known[file] = replace(known[file], keys=keys)
         return {**known, **self.skipped}
 
     def with_totals(
@@ -284,7 +285,7 @@ class LogRows:
 
     def table(self, columns: Mapping[str, Any], outcome: pl.Expr | None = None) -> pl.DataFrame:
         """The table; an expression of the outcome is its column `category`, after `trial`."""
-        table = run_table(self.parts, self.models, columns, self.expected)
+        table = run_table(self.parts, self.runs(), columns, self.expected)
         if outcome is not None:
             category = table.select(category=outcome).to_series()
             table.insert_column(table.columns.index("trial") + 1, category)
@@ -428,7 +429,7 @@ def log_columns(*names: str, **dtypes: Any) -> dict[str, Any]:
 
 
 # The columns of tools whose outcome is a number or a word.
-SCORES_OR_LABELS = log_columns("benchmark", "question", "trial", "score", "label", "error")
+SCORES_OR_LABELS = log_columns("question", "trial", "score", "label", "error")
 
 
 def labels_or_scores(log: LogRows, threshold: float | None) -> pl.Expr:

@@ -282,12 +282,12 @@ def test_a_blank_file_is_called_empty():
 
 def test_a_value_that_does_not_fit_is_named_with_file_and_trial():
     rows = {Path("/runs/b.json"): [(1,)], FILE: [(1,), (None,), ("x" * 100,)]}
-    runs = {path: FileRows(part, Run(name=path.stem)) for path, part in rows.items()}
-    models = {path: path.stem for path in runs}
+    parts = {path: FileRows(part, Run(name=path.stem)) for path, part in rows.items()}
+    runs = {path: part.run for path, part in parts.items()}
     with pytest.raises(
         ValueError, match=r"a.json: .*the reward 'xxx.*\.\.\..*' in trial 3, where Float64"
     ):
-        run_table(runs, models, {"reward": pl.Float64}, "a run")
+        run_table(parts, runs, {"reward": pl.Float64}, "a run")
 
 
 def test_files_of_another_kind_are_passed_over_unless_they_were_named(tmp_path):
