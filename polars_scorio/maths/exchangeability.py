@@ -364,11 +364,16 @@ def stopping_by_counts(states: States) -> list[CheckResult]:
     return [_stopping_of_group(*group) for group in trials_of_groups(states)]
 
 
-def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
+def _untested_result(n: Ints, questions: int) -> CheckResult | None:
+    """The finding on questions of equal length, or too few of them."""
     if not n.size or n.min() == n.max():
         return _EQUAL
-    if questions.sum() < FEWEST:
-        return TOO_FEW_QUESTIONS
+    return TOO_FEW_QUESTIONS if questions < FEWEST else None
+
+
+def _stopping_of_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
+    if result := _untested_result(n, questions.sum()):
+        return result
     least, short = int(n.min()), n < n.max()
     result = CheckResult(1.0, questions=int(questions[short].sum()))
     ended, several = (n[short], c[short]), least < n[short].max()
@@ -494,10 +499,8 @@ def stopping_by_order(present: Flags, success: Flags) -> CheckResult:
     some = present.any(1)
     present, success = present[some], success[some]
     n, c = present.sum(1), success.sum(1)
-    if not n.size or n.min() == n.max():
-        return _EQUAL
-    if n.size < FEWEST:
-        return TOO_FEW_QUESTIONS
+    if result := _untested_result(n, n.size):
+        return result
     stops = stops_of(n, c)
     states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
     chance = passing_chances(states[:, 0], states[:, 1], stops)[which.reshape(-1)]
@@ -530,10 +533,8 @@ def unequal_trials(states: States) -> list[CheckResult]:
 
 
 def _unequal_group(n: Ints, c: Ints, questions: Ints) -> CheckResult:
-    if not n.size or n.min() == n.max():
-        return _EQUAL
-    if questions.sum() < FEWEST:
-        return TOO_FEW_QUESTIONS
+    if result := _untested_result(n, questions.sum()):
+        return result
     fewer, rate = n < n.max(), c / n
     low, high = (float(np.average(rate[kind], weights=questions[kind])) for kind in (fewer, ~fewer))
     p = difficulty_p_value(n, c, questions)

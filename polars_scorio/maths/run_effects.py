@@ -101,10 +101,9 @@ class RunVariance(NamedTuple):
 
     def in_units(self, unit: Numbers) -> RunVariance:
         """The variance in squares of a unit, of flat arrays."""
-        every = [np.ravel(each) for each in self]
-        scaled = (each / np.square(unit) for each in (*every[:2], every[3]))
-        variance, of_trials, shared = scaled
-        return RunVariance(variance, of_trials, every[2], shared, every[4])
+        square = np.square(unit)
+        variance, of_trials, freedom, shared, ratio = map(np.ravel, self)
+        return RunVariance(variance / square, of_trials / square, freedom, shared / square, ratio)
 
     def run_sd(self, confidence: float) -> tuple[float, float, float]:
         """Standard deviation of the scores of runs, with the ends of its interval."""

@@ -35,7 +35,6 @@ from polars_scorio.metrics.metric import (
     Metric,
     Summary,
     draw_fields,
-    trials_and_successes,
     with_parameter_help,
 )
 from polars_scorio.metrics.thresholds import check_spectrum
@@ -92,7 +91,7 @@ class BlendMetric(Metric):
         assert k is not None  # the report asks for a k of this metric
         states, powers = posterior.states, self.powers
         x, y = any_success(k), self.gains(k, *self.arguments)
-        n, c = trials_and_successes(states)
+        n, c = states.n, states.counts[:, 1]
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
         # Of one trial all credits are the same: a power of it, whose sigma no rounding disturbs.
         moments = (sum(powers), 0.0) if np.array_equal(x, y) else powers

@@ -635,7 +635,7 @@ class DrawMetric(Metric):
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
-        n, c = trials_and_successes(posterior.states)
+        n, c = posterior.states.n, posterior.states.counts[:, 1]
         expected = np.empty(n.size)
         for rows, gains in self._draws(k, n):
             expected[rows] = expected_credit(n[rows], c[rows], gains)
@@ -655,11 +655,6 @@ class DrawMetric(Metric):
             return
         for size in np.unique(n[n > 0]).tolist():
             yield n == size, self.gains(size, *self.arguments)
-
-
-def trials_and_successes(states: States) -> tuple[Ints, Ints]:
-    """Trials n and successes c of each state."""
-    return states.n, states.counts[:, 1]
 
 
 def draw_metric(
