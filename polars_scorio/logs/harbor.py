@@ -14,7 +14,7 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
-    read_json,
+    side_object,
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary, path_getter, summed_over, time_between
@@ -129,12 +129,12 @@ def _raised_exceptions(trial: Mapping[str, Any]) -> list[str]:
 def _job_totals(job: Path, trials: Sequence[FileRows], reward: str) -> tuple[Totals, ...]:
     """The trials that a job planned, and its mean reward; none if it has no result.json."""
     side = side_file(job / "result.json", "result.json")
-    if not side.exists():
+    result = side_object(side, _JOB)
+    if not result:
         return ()
     rewards = [cast("float | None", part.rows[0][_REWARD]) for part in trials]
     models = {tuple(part.run.keys.values()) for part in trials}
     with errors_name_file(side, _JOB):
-        result = read_json(side, _JOB)
         totals = Totals(
             planned=result.get("n_total_trials"),
             reported=_job_mean(result, reward),
@@ -153,10 +153,8 @@ def _job_mean(result: Mapping[str, Any], reward: str) -> float | None:
     evaluations = [*((result.get("stats") or {}).get("evals") or {}).values()]
     means = [metric.get("mean") for each in evaluations for metric in each.get("metrics") or ()]
     # Harbor averages all rewards of a trial.
-    alternatives = {name for each in evaluations for name in each.get("reward_stats") or ()} - {
-        reward
-    }
-    return means[0] if len(evaluations) == len(means) == 1 and not alternatives else None
+    rewards = {name for each in evaluations for name in each.get("reward_stats") or ()}
+    return means[0] if len(evaluations) == len(means) == 1 and rewards <= {reward} else None
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
