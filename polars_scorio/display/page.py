@@ -42,7 +42,7 @@ from polars_scorio.display.facts.scopes import Scope, lead_rows, without_repeate
 from polars_scorio.display.media.html import finding_html, page_html, scoped_html
 from polars_scorio.display.media.markdown import page_markdown
 from polars_scorio.display.numbers import MANY, plain_text
-from polars_scorio.display.phrases import count_of, installed_version, these_questions, visible_text
+from polars_scorio.display.phrases import count_of, these_questions, visible_text
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.story import Story, StoryOptions, read_story
 from polars_scorio.display.words.answer_words import check_title
@@ -155,7 +155,6 @@ class PageCall:
     roles: Roles
     title: str
     call: str
-    version: str
     typed: Callable[..., list[str]] | None = None  # words of a command like the call; else Python
 
     @classmethod
@@ -173,12 +172,11 @@ class PageCall:
         against = [f"{word}={value!r}" for word, value in gate.items() if value is not None]
         words = [repr(name), *map(str, asked.metrics), *against, *_typed_keywords(asked.settings)]
         call = call or f"{_typed_log(roles)}.write_html({', '.join(words)})"
-        return cls(asked, roles, title or name, call, installed_version(), typed)
+        return cls(asked, roles, title or name, call, typed)
 
     def notes(self, log: LogSummary, metrics: Sequence[Metric]) -> MethodNotes:
         """How the page is made."""
-        digest, settings = counts_hash(log.cells), self.asked.settings
-        return method_notes(digest, metrics, settings, self.call, self.version)
+        return method_notes(counts_hash(log.cells), metrics, self.asked.settings, self.call)
 
 
 def _typed_log(roles: Roles) -> str:

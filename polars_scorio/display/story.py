@@ -29,7 +29,6 @@ from polars_scorio.display.facts.ranking_facts import (
 from polars_scorio.display.facts.role_facts import Prices, judge_winner
 from polars_scorio.display.facts.run_facts import TrainingRun
 from polars_scorio.display.facts.scopes import (
-    POWER,
     Scope,
     knows_success,
     lead_rows,
@@ -288,7 +287,7 @@ def _plan_of_first(sheet: Sheet) -> PlanFacts | None:
     if not rows:
         return None
     trials, questions = rows[0]["extra_trials"], rows[0].get("extra_questions")
-    return PlanFacts(trials, questions, sheet.main.fewest, POWER)
+    return PlanFacts(trials, questions, sheet.main.fewest)
 
 
 def _further_numbers(

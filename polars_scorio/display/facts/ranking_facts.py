@@ -93,18 +93,16 @@ class Board:
     @classmethod
     def from_rows(cls, rows: pl.DataFrame, ranks: pl.DataFrame, model: str = "model") -> Board:
         """The rows of a report of one metric in the order of a ranking; of one model without."""
-        columns = ["rank_lo", "rank_hi", "tier", "prob_best"]
-        order = ranks.select(pl.col(model).cast(pl.String), *columns)
+        places, chance = ["rank_lo", "rank_hi", "tier"], "prob_best"
+        order = ranks.select(pl.col(model).cast(pl.String), *places, chance)
         scores = rows.select(pl.col(model).cast(pl.String), "mu", "lo", "hi")
         both = order.join(scores, on=model, how="left", maintain_order="left")
         numbers = both.select(
-            pl.col("mu", "lo", "hi", "prob_best").cast(pl.Float64).fill_null(float("nan")),
-            pl.col("rank_lo", "rank_hi", "tier").cast(pl.Int64).fill_null(0),
+            pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(math.nan),
+            pl.col(places).cast(pl.Int64).fill_null(0),
+            pl.col(chance).cast(pl.Float64).fill_null(math.nan),
         )
-        score, lo, hi, *ranked = (
-            numbers[name].to_numpy()
-            for name in ("mu", "lo", "hi", "rank_lo", "rank_hi", "tier", "prob_best")
-        )
+        score, lo, hi, *ranked = (column.to_numpy() for column in numbers)
         return cls(both[model].to_list(), score, lo, hi, Unit.from_rows(rows), *ranked)
 
     @property
@@ -169,17 +167,15 @@ class Gap:
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, first: str, second: str) -> Gap | None:
         """The row of two models in either order; None if a number is missing."""
-        columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
         a, b = pl.col("model_a"), pl.col("model_b")
-        pair = pairs.filter(((a == first) & (b == second)) | ((a == second) & (b == first))).select(
-            columns
-        )
-        if not pair.height or None in pair.row(0)[2:6]:
+        pair = pairs.filter(((a == first) & (b == second)) | ((a == second) & (b == first)))
+        numbers = pair.select("diff", "lo", "hi", "prob_better").rows()
+        if not numbers or None in numbers[0]:
             return None
-        one, _, diff, lo, hi, prob, better = pair.row(0)
-        here = cls(diff, lo, hi, prob, better)
-        turned = cls(-here.diff, -here.hi, -here.lo, 1 - here.prob_better, better)
-        return here if one == first else turned
+        (diff, lo, hi, prob), better = numbers[0], pair["better"][0]
+        if pair["model_a"][0] == first:
+            return cls(diff, lo, hi, prob, better)
+        return cls(-diff, -hi, -lo, 1 - prob, better)
 
 
 def rank_board(ranks: pl.DataFrame, model: str) -> Board:
@@ -212,7 +208,6 @@ class PlanFacts:
     trials: int | None  # of each question; None: no number would
     questions: int | None
     fewest: int  # trials of a question that the log has
-    power: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

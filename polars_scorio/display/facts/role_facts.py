@@ -56,7 +56,7 @@ class Prices:
         if roles.cost is None and not asked:
             return None
         board, settings, plain = sheet.board, sheet.settings, replace(roles, truth=None, judge=None)
-        judged = roles.truth is not None or roles.judge is not None
+        judged = sheet.main.judged
         trials = bind_roles(frame, plain)
         known = [mean_cost()] if judged else [mean_cost(), cost_per_success()]
         overall = sheet.main.overall or ("micro" if trials.by else None)
@@ -78,7 +78,7 @@ class Prices:
         worth: dict[str, float] = {}
         if model is not None and not (judged or trials.by or roles.cost is None):
             worth = _worth_chances(frame, plain, model, settings)
-        unknown = sheet.main.judged or not board.unit.percent
+        unknown = judged or not board.unit.percent
         never = [] if unknown else (score_matrix(sheet.main, board.models)[1] <= 0).mean(axis=1)
         leading = np.flatnonzero(board.first_tier) if board.ranked else np.array([0])
         amounts = money.to_numpy()

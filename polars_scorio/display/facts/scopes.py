@@ -140,12 +140,9 @@ class Scope:
     def _bracketed(self, settings: Settings) -> Scope:
         """The scope with numbers that hold whatever the errored trials were."""
         options, failed = settings.report, replace(self, errored=0)
-        plans = [
-            self.numbers(report, self.metrics, **options),
-            self.numbers(rank, self.lead, **options),
-            self.numbers(compare, self.lead, **options),
-            failed.numbers(compare, self.lead, **options),
-        ]
+        leading = (self.numbers(ask, self.lead, **options) for ask in (rank, compare))
+        plans = [self.numbers(report, self.metrics, **options), *leading]
+        plans.append(failed.numbers(compare, self.lead, **options))
         scores, ranks, pairs, as_failed = collected_together(plans)
         readings = {"counted as failures": as_failed}
         dropped = replace(failed, roles=replace(self.roles, missing="drop"))
@@ -153,8 +150,7 @@ class Scope:
             readings["dropped"] = dropped.numbers(compare, self.lead, **options).collect()
         # A difference that is unknown is drawn as if errored trials had failed.
         pairs = pairs.with_columns(as_failed["diff"], pl.col("prob_better").fill_null(math.nan))
-        none = pl.DataFrame(schema=dict.fromkeys(("best_lo", "best_hi"), pl.Float64))
-        made = replace(self, ranks=ranks, pairs=pairs, best=none, readings=readings)
+        made = replace(self, ranks=ranks, pairs=pairs, readings=readings)
         return replace(made, rows=_scores_as_failed(in_one_column(scores))).with_sizes()
 
     def ranked(self, settings: Settings) -> Scope:
@@ -192,10 +188,9 @@ class Scope:
             return pl.DataFrame()
         metric = average_metric(self.lead)
         plan = self.numbers(trials_needed, metric, confidence=settings.confidence, power=POWER)
-        open_pairs = self.pairs.filter(pl.col("better").is_null())
         names = ["model_a", "model_b"]
-        swapped = open_pairs.select(model_a="model_b", model_b="model_a")
-        either = pl.concat([open_pairs.select(names), swapped])
+        open_pairs = self.pairs.filter(pl.col("better").is_null()).select(names)
+        either = pl.concat([open_pairs, open_pairs.select(model_a="model_b", model_b="model_a")])
         pairs = plan.collect().join(either, on=names, how="semi", maintain_order="left")
         needed = pairs.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
         known = needed["extra_trials"].null_count() == 0 and len(self.models) > _MOST_PLANNED_MODELS
@@ -421,10 +416,7 @@ def without_repeated_warnings() -> Iterator[None]:
     Of trials that are not independent it has an alert, of judges a sentence.
     """
     with catch_warnings():
-        simplefilter("ignore", SuccessWarning)
-        simplefilter("ignore", CheckWarning)
-        simplefilter("ignore", RunWarning)
-        for subject in SUBJECTS:
-            for kind in subject.page_warnings:
-                simplefilter("ignore", kind)
+        kinds: list[type[Warning]] = [SuccessWarning, CheckWarning, RunWarning]
+        for kind in (*kinds, *(kind for subject in SUBJECTS for kind in subject.page_warnings)):
+            simplefilter("ignore", kind)
         yield

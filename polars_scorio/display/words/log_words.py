@@ -66,7 +66,6 @@ _THESE = "Intervals and verdicts are about the runs of the log, not about others
 _TOO_FEW_RUNS = "too few runs are known to estimate how much others would differ."
 _ONE = "a page holds one success or failure of a question in a run. compare() reads them all."
 _RUNS = {
-    "": ("", ""),
     "other": ("Other runs", _OTHER),
     "few": ("These runs only", f"{_THESE}: {_TOO_FEW_RUNS}"),
     "untold": ("Runs not distinguished", f"{_THESE}: {_ONE}"),
@@ -293,13 +292,13 @@ _TARGETS = {
 
 
 def method_notes(
-    digest: str, metrics: Sequence[Metric], settings: Settings, call: str, version: str
+    digest: str, metrics: Sequence[Metric], settings: Settings, call: str
 ) -> MethodNotes:
     """How a page was made from counts with this hash."""
     facts = {
         "intervals": settings.intervals, "prior": settings.prior_in_words,
         "target": _TARGETS[settings.target],
-        "made by": f"polars-scorio {version}, polars {installed_version('polars')}",
+        "made by": f"polars-scorio {installed_version()}, polars {installed_version('polars')}",
         "made on": build_time().strftime("%Y-%m-%d %H:%M UTC"), "call": call,
         "counts, SHA-256": digest,
     }  # fmt: skip

@@ -43,6 +43,7 @@ from polars_scorio.display.facts.ranking_facts import (
     PairsFacts,
     RankingFacts,
 )
+from polars_scorio.display.facts.scopes import POWER
 from polars_scorio.display.numbers import Unit, chance_words, named, names_list
 from polars_scorio.display.phrases import (
     MISSING,
@@ -352,7 +353,7 @@ def _plan_steps(facts: RankingFacts, gap: Gap) -> list[str]:
         differ = f"{either}{a} and {b} differ by less than {unit.size(bound)}."
     if plan is None:
         return [differ]
-    decide = f"For a chance of {100 * plan.power:g} % to decide between {a} and {b}"
+    decide = f"For a chance of {100 * POWER:g} % to decide between {a} and {b}"
     questions = f"{count_of(plan.questions or 0, 'further question')} like these"
     if plan.trials is None:
         add = "They may well be equal: further trials of these questions would hardly decide it."
