@@ -24,7 +24,7 @@ _UNBROKEN = 22  # characters of a name that fit beside a picture
 _BEGIN, _END = "\x01", "\x02"  # around a name; no name has them, as hidden characters are spelled
 _NAMED = re.compile(f"([(]?){_BEGIN}(.*?){_END}([).,;:?]*)")
 _BROAD = 0.01  # width of an interval, from where on one decimal of a percentage is enough
-_EQUAL_SCORES = 1e-9  # scores that differ by less are the same
+SAME = 1e-9  # scores that differ by less are the same
 _SURE = 0.99
 MANY = 30  # models, beyond which the first ones are drawn, and none are planned for
 _TOP = 15  # that are shown of many, as in a terminal
@@ -143,7 +143,7 @@ class Unit:
         """The unit with as many decimals as tell a number from 0, and from the margin."""
         scale = 100 if self.percent else 1
         sizes = [scale * abs(abs(value) - edge) for edge in (0.0, self.edge)]
-        least = min((size for size in sizes if size > _EQUAL_SCORES), default=1.0)
+        least = min((size for size in sizes if size > SAME), default=1.0)
         return replace(self, digits=max(self.digits, math.ceil(-math.log10(2 * least))))
 
     def size(self, value: float) -> str:

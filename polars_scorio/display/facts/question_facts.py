@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
 from polars_scorio.decisions.question_analysis import question_analysis
-from polars_scorio.display.facts.ranking_facts import SAME, Board, score_matrix
+from polars_scorio.display.facts.ranking_facts import Board, score_matrix
 from polars_scorio.display.facts.scopes import (
     Scope,
     average_metric,
@@ -20,7 +20,7 @@ from polars_scorio.display.facts.scopes import (
     holds_fractions,
     knows_success,
 )
-from polars_scorio.display.numbers import Unit
+from polars_scorio.display.numbers import SAME, Unit
 from polars_scorio.display.phrases import success_word
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.array_rows import Floats

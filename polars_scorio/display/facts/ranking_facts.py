@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_scorio.decisions.compare import pair_ends
 from polars_scorio.display.facts.scopes import Scope, lead_label, lead_rows
-from polars_scorio.display.numbers import Unit, gap_unit
+from polars_scorio.display.numbers import SAME, Unit, gap_unit
 from polars_scorio.display.phrases import count_of, text_list, these_questions
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
@@ -23,7 +23,6 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import LEAST
 
 FEW_QUESTIONS = 10  # below which a verdict is about these alone
-SAME = 1e-9  # scores that differ by less are the same
 # Over what a confidence holds at once.
 Family = Literal["", "page", "models", "pairs", "alone", "baseline", "curve"]
 

@@ -24,6 +24,7 @@ from polars_scorio.display.facts.ranking_facts import (
     score_matrix,
 )
 from polars_scorio.display.facts.scopes import Scope, average_metric, lead_rows
+from polars_scorio.display.facts.table_facts import labels_of
 from polars_scorio.display.numbers import Unit, money_text
 from polars_scorio.display.phrases import visible_text
 from polars_scorio.display.settings import Settings
@@ -31,7 +32,7 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.report import report
-from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
+from polars_scorio.subjects.scores import JUDGED
 
 Ends = tuple[float, float, float]  # a number with its ends, lo and hi; infinite if unknown above
 
@@ -155,8 +156,8 @@ class JudgeFacts:
         """The facts of the models of a sheet."""
         rows = sheet.board.rows_of(lead_rows(sheet.main))
         raw = rows[JUDGED].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        known = rows.get_column(LABEL_COUNT, default=pl.Series(dtype=pl.Int64)).drop_nulls()
-        labels = (int(known.sum()), min(known), max(known)) if len(known) else None
+        known = labels_of(rows)
+        labels = (sum(known), min(known), max(known)) if known else None
         return cls(sheet.board, raw, labels, sheet.main.rows["estimate"].null_count())
 
     @property

@@ -12,6 +12,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import best
 from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.facts.gate_facts import FDR
 from polars_scorio.display.facts.log_summary import LogSummary
 from polars_scorio.display.facts.question_facts import Fan
 from polars_scorio.display.facts.ranking_facts import About, Board, Curve, Gap, Sheet
@@ -102,9 +103,6 @@ def _step_places(at: pl.Series) -> list[float]:
     """Places of steps, in percent: as far apart as their numbers or times."""
     numbers = at.to_physical().cast(pl.Float64)
     return [*(100 * (numbers - numbers[0]) / (numbers[-1] - numbers[0]))]
-
-
-FDR = 0.1  # false discovery rate of single questions
 
 
 @dataclass(frozen=True, slots=True, eq=False)

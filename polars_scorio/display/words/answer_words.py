@@ -183,8 +183,8 @@ def tell_regressions(facts: AnswerRows) -> Account:
     """The questions that changed beyond chance, the surest first."""
     rows, every = facts.rows, [row[facts.model] for row in facts.rows]
     sure, names = [row[":sure"] for row in rows], [row[":name"] for row in rows]
-    moved = [each for each, one in zip(zip(names, every, strict=True), sure, strict=True) if one]
-    number, models = (len({*each}) for each in (zip(*moved, strict=True) if moved else ((), ())))
+    moved = [row for row in rows if row[":sure"]]
+    number, models = (len({row[name] for row in moved}) for name in (":name", facts.model))
     of = f", under one or more of {models:,} models" if models > 1 else ""
     many = count_of(number, "question") if number else "No question"
     change = "become better" if facts.improvements else "broken"

@@ -31,7 +31,6 @@ from polars_scorio.display.blocks import (
 )
 from polars_scorio.display.facts.ranking_facts import (
     FEW_QUESTIONS,
-    SAME,
     About,
     Board,
     Costs,
@@ -44,7 +43,7 @@ from polars_scorio.display.facts.ranking_facts import (
     RankingFacts,
 )
 from polars_scorio.display.facts.scopes import POWER
-from polars_scorio.display.numbers import Unit, chance_words, named, names_list
+from polars_scorio.display.numbers import SAME, Unit, chance_words, named, names_list
 from polars_scorio.display.phrases import (
     MISSING,
     all_of,

@@ -14,8 +14,9 @@ from polars_scorio.display.blocks import (
     Text,
     Title,
 )
+from polars_scorio.display.facts.gate_facts import FDR
 from polars_scorio.display.facts.ranking_facts import Curve
-from polars_scorio.display.facts.run_facts import FDR, SeveralRuns, StepQuestions, TrainingRun
+from polars_scorio.display.facts.run_facts import SeveralRuns, StepQuestions, TrainingRun
 from polars_scorio.display.numbers import Unit, named
 from polars_scorio.display.phrases import all_of, count_of, short_name, step_words
 from polars_scorio.display.words.ranking_words import (
