@@ -193,9 +193,7 @@ class Comparison:
 
     numbers: Compared
     between: Between
-    limit: Floats | float = (
-        np.inf
-    )  # the largest difference that is shown, or of each stratum (S, 1)
+    limit: Floats | float = np.inf  # largest difference that is shown, or of each stratum (S, 1)
     joint: Paired | None = None  # how the values vary together; None: they are independent
     unit: Floats | float = 1.0  # of `joint`, or of each stratum (S, 1)
     information: Floats | None = None  # over the planned one, (S, L); None: this is the only look

@@ -309,8 +309,7 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
     if known.all():
         return _drawn_credit_mean(n, c, gains)
     credit = np.full(n.shape, np.nan)
-    if known.any():
-        credit[known] = _drawn_credit_mean(n[known], c[known], gains)
+    credit[known] = _drawn_credit_mean(n[known], c[known], gains)
     return credit
 
 

@@ -158,9 +158,8 @@ class _PostStratified:
         unseen = np.maximum(1 - labelled / self.questions, 0)
         between = unseen * labelled / (labelled - 1) * self.log.sums(gain**2)
         here = np.maximum(of_labels, between) + self.verdict_variance()
-        return np.asarray(
-            np.minimum(here, of_all)
-        )  # these questions are never less certain than all
+        # These questions are never less certain than all.
+        return np.asarray(np.minimum(here, of_all))
 
     def _population_variance(self, of_labels: Floats, gain: Floats) -> Floats:
         """Variance of the estimate about other questions, from its parts on these."""

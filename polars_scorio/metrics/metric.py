@@ -167,9 +167,7 @@ class Summary(NamedTuple):
     estimate: Floats  # NaN where there is none
     mu: Floats
     sigma: Floats
-    centre: Floats | None = (
-        None  # mean and sigma of the interval, shape (2, G), if not mu and sigma
-    )
+    centre: Floats | None = None  # mean and sigma of the interval, (2, G), if not mu and sigma
 
 
 def quiet_infinities(metric: Metric) -> AbstractContextManager[object]:
