@@ -156,7 +156,7 @@ class SeveralRuns:
                    for model in board.models]  # fmt: skip
         highest = rows.filter(pl.col("mu") == pl.col("mu").max().over("stratum"))
         leading = highest.filter(model=board.models[0])["stratum"].n_unique()
-        labels = [(place, step_words(step)) for step, _, place in steps.rows()]
+        labels = [(place, step_words(str(at))) for _, at, place in steps.rows()]
         span = [*rows["lo"].drop_nulls(), *rows["hi"].drop_nulls()]
         return cls(summary.noun, lead_label(sheet.main), sheet.settings.level, board, labels,
                    numbers, span, leading)  # fmt: skip

@@ -29,7 +29,7 @@ from polars_scorio.display.facts.ranking_facts import (
     score_matrix,
 )
 from polars_scorio.display.facts.role_facts import Prices
-from polars_scorio.display.facts.run_facts import TrainingRun
+from polars_scorio.display.facts.run_facts import SeveralRuns, TrainingRun
 from polars_scorio.display.facts.scopes import page_scopes
 from polars_scorio.display.media.marks import Axis, file_text, interval, spread_labels, tick_row
 from polars_scorio.display.media.tables import score_ticks, table_html, whole_name
@@ -657,6 +657,13 @@ def test_thousands_of_steps_have_commas_in_titles_and_on_axes():
     page = page_of(log, ps.avg(), by="step")
     assert page.headline == "At step 3,000: ada and bob have the same score."
     assert ">1,000</text>" in page.html()
+
+
+def test_times_of_steps_of_several_runs_are_written_without_fractions_of_a_second():
+    run = improving_run().with_columns(step=pl.datetime(2024, 1, 1, pl.col("step") // 10))
+    log = pl.concat([run.with_columns(model=pl.lit(name)) for name in ("ada", "bob")])
+    runs = SeveralRuns.from_summary(look_of(log, by="step"), sheet_of(log, by="step"))
+    assert [label for _, label in runs.steps] == [f"2024-01-01 0{hour}:00:00" for hour in range(4)]
 
 
 def test_labels_of_steps_do_not_touch_on_a_phone():
