@@ -33,20 +33,20 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 182
-MOST_CODE_LINES = 31_243
+MOST_CODE_LINES = 30_511
 MOST_LONG_FUNCTIONS = 0
 MOST_BRANCHES = 10
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {
-    "report": (32, 429, 10),
-    "compare": (37, 713, 8),
-    "rank": (36, 829, 8),
+    "report": (32, 419, 10),
+    "compare": (37, 707, 8),
+    "rank": (36, 811, 8),
     "gate": (40, 804, 8),
 }
 # Files that name a feature.
 NAMED = {
-    "judge": 58,
-    "cost": 53,
+    "judge": 57,
+    "cost": 52,
     "reward": 65,
     "cluster": 49,
     "vote": 15,

@@ -15,7 +15,7 @@ from polars_scorio.logs.json_files import (
     errors_name_file,
     kept_line_fields,
     read_first_lines,
-    side_object,
+    read_json,
 )
 from polars_scorio.logs.kept_fields import text_number
 from polars_scorio.logs.paths import (
@@ -111,8 +111,9 @@ def _evaluation_run(file: Path, head: dict[str, Any], model: str | None) -> Run:
     """The run of a file, from its first line and the summary beside it."""
     side = side_file(file, plain_path(file).name.replace("_samples.jsonl", ".json"))
     settings, totals = {}, []
-    if summary := side_object(side, _SIDE):
+    if side.exists():
         with errors_name_file(side, _SIDE):
+            summary = read_json(side, _SIDE)
             (first, *_) = summary["evaluation_results"]
             settings = run_settings(first, SETTINGS)
             totals = [*_summary_totals(summary, _result_column(head))]
