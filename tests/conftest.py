@@ -22,7 +22,7 @@ from tests.made_logs import long
 # A busy machine pauses any example for longer than the default limit of 0.2 s. `.ci/run` names the
 # profile "thorough", with the number of examples that is Hypothesis' own default.
 settings.register_profile("thorough", deadline=None, max_examples=30)
-settings.register_profile("quick", deadline=None, max_examples=10)
+settings.register_profile("quick", deadline=None, max_examples=6)
 settings.load_profile("quick")
 
 
@@ -54,6 +54,7 @@ def pytest_collection() -> Generator[None, object, object]:
     result = yield
     _register_random_states()
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)  # Hypothesis is called at each collection
     gc.enable()
     return result
 

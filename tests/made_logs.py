@@ -33,7 +33,7 @@ def unreadable(schema: pl.Schema) -> pl.LazyFrame:
 
 def law(test: Callable[..., None]) -> Callable[..., None]:
     """Try a costly law on a fifth of the usual examples, the same in every run."""
-    examples = settings.default.max_examples // 5
+    examples = -(-settings.default.max_examples // 5)  # at least one
     return settings(max_examples=examples, deadline=None, derandomize=True)(test)
 
 

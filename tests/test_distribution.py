@@ -131,6 +131,7 @@ def test_an_index_can_show_it(made):
     )
 
 
+@pytest.mark.slow
 def test_the_long_description_is_the_readme_without_links_into_the_checkout(metadata, tmp_path):
     description = metadata.get_payload()
     targets = re.findall(r"\]\(([^)\s]*)\)|(?:src|href|srcset)=\"([^\"]*)\"", description)

@@ -25,7 +25,7 @@ KINDS |= {
     "few questions": (made_log(2, 3, 8, 1), {}),
     "refused": (made_log(2, 10, 4, 1).with_columns(pl.lit("no").alias("category")), {}),
 }
-QUICK = {"equal trials", "strata", "lower is better", "refused"}
+QUICK = {"equal trials", "strata", "refused"}
 
 
 def options_of(roles: dict[str, Any]) -> Iterator[str]:

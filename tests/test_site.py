@@ -28,6 +28,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_script_stops_where_sphinx_fails(tmp_path):
     file = tmp_path / "no folder"
     file.touch()

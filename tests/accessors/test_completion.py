@@ -35,6 +35,7 @@ def test_an_expression_offers_its_metrics(complete):
     assert complete("category.scorio.g_pass") == ["g_pass_at_k_tau"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["pass_at_k(4, ", "report(ps.bayes(), ", "rank("])
 def test_a_method_offers_its_keywords(complete, call):
     assert "confidence=" in complete(f"log.{call}conf")

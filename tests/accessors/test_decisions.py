@@ -88,6 +88,7 @@ def half() -> tuple[np.ndarray, np.ndarray]:
     return rates, random.binomial(32, rates)
 
 
+@pytest.mark.slow
 def test_the_allocation_beats_equal_spread(half):
     rates, now = half
     spent = allocated(now, 32, 32 * now.size)

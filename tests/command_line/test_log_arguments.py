@@ -284,6 +284,7 @@ def test_a_judge_has_two_rates(capsys):
     assert "'0.88' is not of the form 88/100" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_one_thread_is_enough(folder):
     samples = "".join(
         json.dumps(

@@ -48,6 +48,7 @@ def test_a_training_run_is_summarised_by_its_steps_not_by_their_mean(capsys):
     assert "## m00 has the highest score at " in page
 
 
+@pytest.mark.slow
 def test_what_draws_no_picture_needs_no_package_that_draws(log):
     absent = "import sys; sys.modules.update(altair=None, jinja2=None, vl_convert=None)"
     call = "from polars_scorio.command_line.main import main; sys.exit(main(sys.argv[1:]))"

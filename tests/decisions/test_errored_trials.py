@@ -208,7 +208,7 @@ def inside(found, known, keys):
     return lo.min() >= -1e-12 and hi.max() <= 1e-12
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 @pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
 def test_a_bracket_holds_every_filled_log(log, target):
@@ -225,7 +225,7 @@ def test_a_bracket_holds_every_filled_log(log, target):
             assert inside(found, rows, ["model"])
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
 def test_ranks_are_those_of_the_pairs_that_hold_whatever_the_errors_were(log):
     bounds = log.scorio(missing="bounds")
@@ -250,6 +250,7 @@ def test_ranks_are_those_of_the_pairs_that_hold_whatever_the_errors_were(log):
     assert_frame_equal(log.lazy().scorio(missing="bounds").rank().collect(), ranks)
 
 
+@pytest.mark.slow
 def test_ranks_of_strata_and_their_mean_have_brackets():
     log = LOGS[2].with_columns(half=pl.col("question") % 2)
     bounds = log.scorio(by="half", missing="bounds")

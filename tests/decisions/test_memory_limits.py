@@ -75,6 +75,7 @@ def test_draw_sizes_and_strata_count_too():
         refuse_many_pairs(9000, 40_000_000, 80_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rank", "compare"])
 def test_a_population_of_questions_is_refused_by_its_covariances(method):
     log = log_of(6000)

@@ -127,6 +127,7 @@ def test_commands_of_comparisons_name_the_way_out_and_take_it(lacking, capsys, c
         assert "--unmatched drop" in printed.partition("next  ")[2]
 
 
+@pytest.mark.slow
 def test_pages_and_the_summary_keep_the_common_questions_and_say_so(lacking, capsys):
     sentence = "The numbers skip 3 of 12 questions, which some model lacks."
     for command in (["summary"], ["report", "-o", "-"], ["report", "-o", "page.html"]):
@@ -207,6 +208,7 @@ def test_a_model_without_a_step_is_named_on_every_surface(capsys):
     assert "1 model lacks a stratum: 'm2'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lacking")
 def test_a_step_without_questions_of_other_steps_is_named_on_every_surface(capsys):
     log = in_steps(COMMON).filter(model="m0")
@@ -253,6 +255,7 @@ def test_curves_along_steps_keep_the_common_questions(models):
     assert {"gains", "questions"} <= {*anchors} if models == 1 else "steps" in anchors
 
 
+@pytest.mark.slow
 def test_the_line_beneath_a_page_keeps_the_common_questions_too():
     run = in_steps(COMMON).filter(model="m0")
     for log, roles, asked in ((run, {"by": "step"}, "rank"), (LACKING, {}, "compare"),

@@ -249,6 +249,7 @@ def test_the_card_of_a_log_has_the_title_of_its_page(log, roles, tmp_path):
     assert f'aria-label="{page_of(log, **roles).headline}"' in card
 
 
+@pytest.mark.slow
 def test_the_card_of_a_gate_has_the_title_of_its_page(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     log = models(2, questions=40)
@@ -431,6 +432,7 @@ def test_a_notebook_has_the_numbers_of_a_leaderboard_that_averages_strata(target
     assert "mean of" not in pooled._repr_html_()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_all_surfaces_have_one_overall_and_name_it(overall, tmp_path, capsys, monkeypatch):
     """The page pooled strata where the leaderboard averaged them, and both stood side by side."""

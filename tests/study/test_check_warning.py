@@ -178,6 +178,7 @@ FAULTY = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def words(html):
     return " ".join(re.sub(r"<[^>]+>", " ", html).replace("\xa0", " ").split())
 
 
+@pytest.mark.slow
 def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch):
     """On the page, in the terminal, in a notebook and on the card; with the three readings."""
     title = "86 errored trials decide between alpha and beta."
@@ -69,7 +70,7 @@ def test_the_title_says_that_errored_trials_decide(tmp_path, capsys, monkeypatch
     assert f"anything they could have been {ends} undecided" in readings
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
 def test_a_page_names_a_winner_only_if_the_comparison_does(log):
     """Ranks and tiers were those of a log whose errored trials failed."""
@@ -115,6 +116,7 @@ def test_a_gate_holds_whatever_the_errored_trials_were():
     assert plain_text(made.account.next.steps[0]).startswith("Run beta's 60 errored trials")
 
 
+@pytest.mark.slow
 def test_strata_and_their_mean_hold_whatever_the_errored_trials_were():
     log = LOGS[2].with_columns(half=pl.col("question") % 2).cast({"half": pl.String})
     made = page_of(log, by="half", missing="bounds")

@@ -159,6 +159,7 @@ def test_pages_are_small(number, strata, kilobytes):
     assert 10_000 < len(text.encode()) < 1000 * kilobytes
 
 
+@pytest.mark.slow
 def test_a_page_needs_no_package_that_draws(tmp_path):
     absent = "import sys; sys.modules.update(altair=None, jinja2=None, vl_convert=None)"
     call = f"models(2).scorio.write_html({str(tmp_path / 'log.html')!r})"
