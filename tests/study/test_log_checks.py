@@ -474,3 +474,14 @@ def test_labels_of_single_trials_are_not_tested_and_that_is_said():
     assert said_by(single, "labels", truth="truth") == (
         "Not tested: one trial a question says nothing of other trials."
     )
+
+
+def test_tests_count_a_missing_outcome_if_roles_say_what_it_is_and_else_leave_it_out():
+    known = (pl.col("trial") != 2) | (pl.col("question") > 5)
+    outcomes = np.random.default_rng(1).random((30, 4)) < 0.5
+    log = log_of("m", outcomes).with_columns(pl.when(known).then("category"))
+    filled, scored = log.with_columns(pl.col("category").fill_null(0)), log.drop_nulls("category")
+    counted, left_out = log.scorio(missing=0).check(), log.scorio().check()
+    assert_frame_equal(counted, filled.scorio().check())
+    assert_frame_equal(left_out, scored.scorio().check())
+    assert not counted.equals(left_out)
