@@ -524,7 +524,7 @@ def _option_text(action: Action, value: object) -> list[str]:
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "trial", "category", "by", "success",
           "overall", "metric"}  # fmt: skip
-# What adds the options of each command, and the ones that its help shows beside the usual ones.
+# For each command, the function that adds its options, and those that help shows beside the usual.
 _OPTIONS: dict[str, tuple[Callable[[ArgumentParser], None], set[str]]] = {
     "summary": (_options_of_summary, {"confidence", "all"}),
     "report": (_options_of_report, {"confidence", "output", "baseline", "margin"}),

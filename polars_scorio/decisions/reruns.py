@@ -149,7 +149,6 @@ def reruns(
     plan = evaluated_plan(request, report_columns(trials), named=True)
 
     def made(evaluated: Evaluated) -> pl.DataFrame:
-        # What is listed of a question depends on how many others are.
         rows = _group_rows(evaluated, n) if per == "model" else _flaky_questions(evaluated)
         return rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
@@ -203,6 +202,7 @@ def _flaky_questions(evaluated: Evaluated) -> pl.DataFrame:
     n, size = table.trials, table.size
     listed = (c > 0) & (c < n)
     number = np.bincount(table.group[listed], minlength=size.size)
+    # The fewer questions of a model are flaky, the wider are the intervals of those that are.
     tail = (
         (1 - evaluated.request.choice.confidence) / 2 * (number / np.maximum(size, 1))[table.group]
     )

@@ -448,7 +448,7 @@ def warn_of_unjudged(table: pl.DataFrame, reason: str) -> None:
         causes[model][why or "without a reason"] = count
     trials = dict(table["model"].value_counts().rows())
     lines = [
-        f"{model}: {sum(counts.values()):,} of {trials[model]:,} trials "
+        f"{model}: {sum(counts.values()):,} of {trials[model]:,} trial{'s' * (trials[model] > 1)} "
         f"({', '.join(f'{count:,} {why}' for why, count in counts.items())})"
         for model, counts in sorted(causes.items())
     ]

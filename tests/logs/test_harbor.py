@@ -118,7 +118,7 @@ def test_one_warning_says_how_many_trials_have_no_outcome_and_why(reader, write)
     reasons = "2 ApiRateLimitError, 1 RuntimeError, 1 without a reason"
     assert message.splitlines() == [
         "5 trials have no outcome: missing= says what they count as",
-        "- other / gpt-5: 1 of 1 trials (1 RuntimeError)",
+        "- other / gpt-5: 1 of 1 trial (1 RuntimeError)",
         f"- terminus-2 / gpt-5: 4 of 5 trials ({reasons})",
     ]
 
